@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The public face of a run that is done again: <lockstep/replay.h>. */
+/* The public face of replays: <lockstep/replay.h>. */
 #include "replay/follow.h"
 #include "replay/round.h"
 #include "scenario/properties.h"
@@ -53,7 +53,7 @@ static int refuse(struct ls_replay_result *result, int err, const char *what, co
 
 /* ---- what is to be run ---- */
 
-/* The lines as one text; owned by the caller. NULL if memory is short. */
+/* Returns the lines as one text, which the caller frees; NULL if memory is short. */
 static char *join(const char *const *line, size_t *size)
 {
     char *text = NULL;
@@ -98,7 +98,7 @@ static int seed_kind(const char *text)
     return -1;
 }
 
-/* What needs no scenario. */
+/* Reads all that needs no scenario. */
 static int read_setup(const struct ls_replay *replay, struct run_setup *setup,
                       struct ls_replay_result *result)
 {
@@ -126,12 +126,12 @@ static int read_setup(const struct ls_replay *replay, struct run_setup *setup,
     return 0;
 }
 
-/* The properties that are asked about, of those that the run is judged by. */
+/* Sets the properties that are asked about; the run has to be judged by them. */
 static int read_mask(const struct ls_replay *replay, const struct run *run, check_mask *mask,
                      struct ls_replay_result *result)
 {
     int position = replay->property ? check_position(replay->property) : -1;
-    *mask = run->set.mask | run->set.wants[EVENT_MISBEHAVED]; /* as check_set_judges() has it */
+    *mask = run->set.mask | run->set.wants[EVENT_MISBEHAVED]; /* as in check_set_judges() */
     if (!replay->property) {
         return 0;
     }
@@ -144,7 +144,7 @@ static int read_mask(const struct ls_replay *replay, const struct run *run, chec
 
 /* ---- the answer ---- */
 
-/* The first of the violated ones as they are told, -1 if none is. */
+/* Returns the violated property that is told first; -1 = none is violated. */
 static int first_violated(const struct check_stats *stats, check_mask mask)
 {
     int violated[CHECK_PROPERTIES_MAX];
@@ -223,7 +223,7 @@ static int run_and_judge(const struct ls_replay *replay, struct run *run, struct
     return 0;
 }
 
-/* Then loaded properties have no part in it: their states need not come back. */
+/* Returns whether the list has marks: then loaded properties do not judge, as their states need not recur. */
 static bool goes_round(const char *const *choice)
 {
     for (; *choice; choice++) {

@@ -9,28 +9,28 @@
 #include <string.h>
 
 #define STATES_MAX 30000
-#define SEEN_SLOTS (1u << 16) /* more than twice as many */
+#define SEEN_SLOTS (1u << 16) /* more than twice STATES_MAX */
 #define WAITING_BYTES_MAX (128u << 20)
 
 struct spot {
-    int parent; /* -1 = the beginning */
+    int parent; /* index of the spot before; -1 = the first spot */
     int depth;
-    int next; /* of the list: what the list asks for next, if it is followed */
+    int next; /* index in the list of the next choice that it asks for */
     int faults;
-    struct action action;      /* that led here */
-    struct world_image *image; /* while it waits */
+    struct action action;      /* step that led here */
+    struct world_image *image; /* the world here, while the spot waits; NULL = expanded */
 };
 
 struct wave {
     struct attempt *attempt;
     const struct attempt_list *in;
     struct around how;
-    int depth_max; /* of spots: one more choice shows the violation */
+    int depth_max; /* depth of spots that are kept: one step more shows the violation */
     struct spot *spot;
     int spots;
     uint64_t *seen; /* fingerprints; 0 = a free slot */
     size_t bytes;
-    int last;            /* the violation is one step behind this spot, -1 = none yet */
+    int last;            /* spot from which one step shows the violation; -1 = none yet */
     struct action final; /* that step */
     bool limited;
 };
@@ -50,7 +50,7 @@ static bool is_new(struct wave *w, int next)
     return fresh;
 }
 
-/* What the list asks for behind `from`, without what the system does by itself and what is only looked at. */
+/* Returns the next choice from `from` on that is neither a step of the system nor a look at rest. */
 static int next_asked(const struct wave *w, int from)
 {
     while (from < w->in->count && (action_has(&w->in->choice[from].action, TRAIT_SYSTEM) ||
@@ -88,7 +88,7 @@ static bool is_over(const struct wave *w)
     return w->last >= 0 || w->limited;
 }
 
-/* Judges the present state and keeps it if it leads on. */
+/* Judges the present state, and keeps it if it leads on. */
 static void look(struct wave *w, const struct spot *spot)
 {
     struct attempt *attempt = w->attempt;
@@ -132,7 +132,7 @@ static void judge_at_rest(struct wave *w, int at)
     }
 }
 
-/* The list's own choice first, then the others in their canonical order. */
+/* Does the list's own choice first, then the others in their canonical order. */
 static void expand(struct wave *w, int at)
 {
     static struct action enabled[WORLD_ACTIONS_MAX];
@@ -157,7 +157,7 @@ static void expand(struct wave *w, int at)
 
 /* ---- the whole ---- */
 
-/* Does the beginning of the list. Returns false if it leads nowhere. */
+/* Does the first choices of the list. Returns false if no search can begin behind them. */
 static bool begin(struct wave *w, int limit, struct attempt_list *out)
 {
     struct attempt *attempt = w->attempt;
@@ -177,7 +177,7 @@ static bool begin(struct wave *w, int limit, struct attempt_list *out)
     return !w->limited;
 }
 
-/* Does the run again that was found, from its beginning, with labels. */
+/* Does the run that was found again, from its beginning, with labels. */
 static bool show(struct wave *w, int limit, struct attempt_list *out)
 {
     struct attempt *attempt = w->attempt;

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The shortest run with the same violation among those that begin as a given one does: breadth first, within narrow
- * limits. What leaving out single choices does not find, because several would have to change at once. */
+/* The shortest run with the same violation among the runs that begin as a given one: breadth first, within
+ * narrow limits. Unlike leaving out single choices, it finds runs in which several choices change at once. */
 #ifndef REPLAY_AROUND_H
 #define REPLAY_AROUND_H
 
 #include "replay/attempt.h"
 
 struct around {
-    int from;   /* so many choices of the list stay as they are */
-    bool free;  /* whatever the scenario's programs and budgets allow; else the list's own faults and client
-                 * operations in their order, and whatever the system does between them */
-    int faults; /* with `free`: so many at most, those that stay included */
+    int from; /* number of choices, from the first on, that stay as they are */
+    /* true = all that programs and budgets of the scenario allow; false = the faults and verbs of the list in
+     * their order, with any steps of the system between */
+    bool free;
+    int faults; /* with `free`: most faults of the run, those that stay included */
 };
 
 enum around_result {
     AROUND_FOUND,
-    AROUND_NONE,  /* there is no such run */
-    AROUND_LIMIT, /* there may be one: it was not looked further */
+    AROUND_NONE,  /* no such run exists */
+    AROUND_LIMIT, /* such a run may exist: the search has met a limit */
 };
 
-/* Looks for a run of at most `limit` choices. If there is one, *out is a shortest, as attempt_follow() would fill
- * it in. `free` is for exploring scenarios. */
+/* Looks for a run of at most `limit` choices. If there is one, *out becomes a shortest, as by
+ * attempt_follow(). `free` is for exploring scenarios. */
 enum around_result around_search(struct attempt *attempt, const struct attempt_list *in, struct around how,
                                  int limit, struct attempt_list *out);
 

@@ -52,7 +52,7 @@ void attempt_list_add(struct attempt_list *list, const struct attempt_choice *ch
     list->choice[list->count++] = *choice;
 }
 
-/* Of what is no action yet. */
+/* Returns the kind of a choice that is no action; 0 = an action, which is not looked up yet. */
 static uint8_t kind_of(const struct trace_choice *choice)
 {
     if (choice->index >= 0) {
@@ -166,7 +166,7 @@ bool attempt_is_allowed(const struct attempt *attempt, const struct action *acti
     return run_allows(&attempt->run, action);
 }
 
-/* Applies an enabled action. */
+/* Does an enabled action. */
 static bool take(struct attempt *attempt, const struct action *action, const char *label)
 {
     if (!label || attempt->out->count >= attempt->limit) {
@@ -193,7 +193,7 @@ static bool take_rest(struct attempt *attempt)
     return true;
 }
 
-/* What is asked and cannot be said is no proof. */
+/* Passes a mark. If the attempt asks whether a process is never served, an unknown answer is no proof. */
 static bool pass_mark(struct attempt *attempt, const char *label)
 {
     int states;
@@ -253,7 +253,7 @@ static bool take_default(struct attempt *attempt)
     return world_default_action(attempt->run.world, &action) && attempt_take_action(attempt, &action);
 }
 
-/* The default schedule until the choice is possible. If it leads nowhere, nothing has happened. */
+/* Does default steps until the choice is possible. If it does not become possible, undoes them. */
 static void bridge(struct attempt *attempt, const struct attempt_choice *choice, int steps)
 {
     static struct check_stats before;
@@ -290,11 +290,11 @@ static void heal_one(void *ctx, const struct action *action)
     if (choice.label && attempt->out->count < attempt->limit) {
         attempt_list_add(attempt->out, &choice);
     } else {
-        attempt->limit = -1; /* no longer a list that could be replayed */
+        attempt->limit = -1; /* a list that is cut off cannot be replayed */
     }
 }
 
-/* What a random run ends with. Who has crashed may stay away: nothing forces a restart. */
+/* Ends as a random run does. Crashed processes may stay away: nothing forces a restart. */
 static void finish(struct attempt *attempt)
 {
     while (!attempt_violated(attempt) && take_default(attempt)) {
@@ -345,7 +345,7 @@ static bool follow(struct attempt *attempt, const struct attempt_list *in, struc
     return attempt_ends(attempt);
 }
 
-/* Looking through all that can follow takes long: it is done last. */
+/* The search of all that can follow a mark takes long, so it is done only for a run with the violation. */
 bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
                     struct attempt_list *out)
 {
@@ -369,7 +369,8 @@ static int first_of(check_mask mask)
     return position;
 }
 
-/* A mark has to be one of this run; whether somebody is indeed served no more is asked elsewhere. */
+/* Records a mark, which has to fit this run. With `asks` its process must never be served in all that can
+ * follow. */
 static bool record_mark(struct attempt *attempt, const char *label)
 {
     run_mark(&attempt->run, label);

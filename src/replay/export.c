@@ -14,15 +14,15 @@
 #define FOUND_LINE 6
 #define FOUND_COLUMN 7
 
-/* What goes into the file. */
+/* The contents of the file, and the trace that they come from. */
 struct export
 {
     const struct trace *trace;
-    const char *name; /* of the file */
-    char **line;      /* of the scenario, NULL behind the last; owned */
+    const char *name; /* name of the file */
+    char **line;      /* lines of the scenario, NULL behind the last; owned */
     const char **label;
     const struct property *property[CHECK_PROPERTIES_MAX];
-    struct ls_replay_result result[CHECK_PROPERTIES_MAX]; /* of each of them */
+    struct ls_replay_result result[CHECK_PROPERTIES_MAX]; /* result of a replay for each property */
     int properties;
     FILE *out;
 };
@@ -62,7 +62,7 @@ static int list_labels(struct export *e, struct input_error *error)
     return e->label ? 0 : no_memory(e->trace, error);
 }
 
-/* The words behind `found` that are properties: `difference` and `limit` are none. */
+/* Lists the words behind `found` that are properties; `difference` and `limit` are none. */
 static int list_properties(struct export *e, struct input_error *error)
 {
     const char *at = e->trace->found;
@@ -85,7 +85,7 @@ static int list_properties(struct export *e, struct input_error *error)
 
 /* ---- the proof ---- */
 
-/* The test is worth something only if it fails now: what it will do is done here. */
+/* Does what the test will do: a test is worth something only if it fails now. */
 static int prove(struct export *e, const struct run_setup *setup, int index, struct input_error *error)
 {
     static const char *const SEEDED[] = {
@@ -131,7 +131,7 @@ static int prove_all(struct export *e, struct input_error *error)
 
 /* ---- writing C ---- */
 
-/* Text as a string literal, in characters that mean the same to every compiler: no trigraphs, no bytes beyond ASCII. */
+/* Writes a string literal that means the same to every compiler: no trigraphs, no bytes beyond ASCII. */
 static void put_literal(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -148,7 +148,7 @@ static void put_literal(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Text inside a comment: nothing in it can end the comment or look like the start of another. */
+/* Writes text into a comment: it cannot end the comment, or look like the start of another. */
 static void put_comment(FILE *out, const char *text)
 {
     for (const char *at = text; *at; at++) {
@@ -197,13 +197,13 @@ static void put_head(const struct export *e)
           e->out);
 }
 
-/* Whether the recipe was loaded from a shared object: then its source is linked with the test in place of it. */
+/* Returns whether the recipe comes from a shared object. Then the test is linked with its source instead. */
 static bool is_loaded(const struct export *e)
 {
     return shared_is_path(e->trace->recipe);
 }
 
-/* The last part of a path, without `suffix` if the path ends so. */
+/* Writes the last part of a path, without `suffix` if the path ends with it. */
 static void put_base(const struct export *e, const char *path, const char *suffix)
 {
     char base[256];
@@ -216,7 +216,7 @@ static void put_base(const struct export *e, const char *path, const char *suffi
     put_comment(e->out, base);
 }
 
-/* The files that are compiled. */
+/* Writes the names of the files that are compiled. */
 static void put_sources(const struct export *e)
 {
     put_base(e, e->name, "");
@@ -336,7 +336,7 @@ static void put_replay(const struct export *e)
           e->out);
 }
 
-/* Properties that are not built in are somebody's shared objects. */
+/* Loads properties of shared objects: those that are not built in. */
 static void put_loading(const struct export *e)
 {
     for (int i = 0; i < e->trace->properties; i++) {

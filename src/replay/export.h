@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A trace as a regression test: one C file that carries the scenario and the choices, links liblockstep_sim and the recipe,
- * and fails for as long as the recipe breaks its promise in that run. */
+/* A trace as a regression test: one C file that holds the scenario and the choices, and is linked with
+ * liblockstep_sim and the recipe. It fails as long as the recipe breaks its promise in that run. */
 #ifndef REPLAY_EXPORT_H
 #define REPLAY_EXPORT_H
 
 #include "trace/file.h"
 
-/* Makes the test of what the trace was found for. Its run is done first: it has to fit to its end and violate each of these
- * properties. `name` is what the file will be called, for the line that compiles it. Returns the text, owned by the caller,
- * ends with a 0; or NULL with the complaint in *error. */
+/* Returns the test of the properties that the trace was found for, as a text that ends with a 0 and that the
+ * caller frees. First does the run: it has to fit to its end, and to violate each of them. `name` is the name
+ * of the file, for the line that compiles it. Returns NULL with the complaint in *error. */
 char *export_test(const struct trace *trace, const char *name, size_t *size, struct input_error *error);
 
 #endif

@@ -7,15 +7,15 @@
 
 #include <string.h>
 
-#define BRIDGE_STEPS_MAX 100 /* that the system does by itself until a choice is possible */
-#define PROGRAM_STEPS_MAX 64 /* of programs, behind the list: endless ones have to end too */
+#define BRIDGE_STEPS_MAX 100 /* most default steps before a choice becomes possible */
+#define PROGRAM_STEPS_MAX 64 /* most steps of programs behind the list: endless programs have to end too */
 
 struct following {
     struct run *run;
     check_mask mask;
     struct followed *followed;
     struct round round;
-    uint64_t waits; /* steps after which somebody waits */
+    uint64_t waits; /* number of steps after which some process waits */
 };
 
 static bool is_violated(const struct following *f)
@@ -52,7 +52,7 @@ static bool take_default(struct run *run)
     return world_default_action(run->world, &action) && run_apply(run, &action) == 0;
 }
 
-/* What the system does by itself until the choice is possible. Returns false, with nothing done, if it never is. */
+/* Does default steps until the choice is possible. Returns false, with nothing done, if it never is. */
 static bool bridge(struct following *f, const char *label)
 {
     static struct run before;
@@ -108,7 +108,7 @@ static void choose(struct following *f, int index, const char *label)
     f->followed->left_out += mark || !bridge(f, label);
 }
 
-/* The list has come round: what that shows. */
+/* Ends the circle, if the list goes round, and notes what is wrong with it. */
 static void end_circle(struct following *f, int choices)
 {
     const char *flaw = f->round.goes ? round_end(&f->round, f->run) : NULL;
@@ -132,7 +132,7 @@ static bool take_program_step(struct run *run)
     return false;
 }
 
-/* Who holds gives back, who waits is served: only then is there something to see at rest. */
+/* Runs the programs, so that holders give back and waiters are served. Only then can rest show something. */
 static void run_programs(struct following *f)
 {
     bool exploring = f->run->setup.scenario->exploring;
@@ -154,7 +154,7 @@ static void finish(struct following *f)
     }
 }
 
-/* Who waits at the end, when nothing has to happen any more, waits for ever. */
+/* If a process still waits at the end, when nothing has to happen any more, it waits for ever. */
 static void judge_waiting(struct following *f)
 {
     static const char *const NAMES[] = {LASSO_ALWAYS, LASSO_FAIR};

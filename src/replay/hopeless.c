@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define PLACES (1u << 16) /* more than three times as many as states */
+#define PLACES (1u << 16) /* more than three times HOPELESS_STATES_MAX */
 
 _Static_assert(PLACES > 3 * HOPELESS_STATES_MAX, "the table of states never fills up");
 
@@ -15,14 +15,14 @@ struct look {
     struct run *run;
     int process;
     struct canon *canon;
-    struct run_events events;   /* what happens meanwhile: nobody is told */
+    struct run_events events;   /* events of the search, shown to no judge */
     uint64_t *seen;             /* fingerprints; 0 = a free place */
-    struct world_image **image; /* states whose steps are still to be done */
+    struct world_image **image; /* states whose successors are still to be looked at */
     int images, states;
     struct action *action;
 };
 
-/* Keeps the present state if it is a new one. */
+/* Keeps the present state if it is new. */
 static enum hopeless_answer visit(struct look *look)
 {
     uint64_t print = canon_fingerprint(look->canon);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Whether a process that waits can still be served: all that can happen from here on, looked through. */
+/* The question whether a waiting process can still be served, by a search of all that can follow. */
 #ifndef REPLAY_HOPELESS_H
 #define REPLAY_HOPELESS_H
 
@@ -10,13 +10,13 @@
 #define HOPELESS_STATES_MAX 20000
 
 enum hopeless_answer {
-    HOPELESS_YES,     /* in no state that can be reached without further faults it has its answer */
-    HOPELESS_NO,      /* in some it has */
-    HOPELESS_UNKNOWN, /* there are too many, or memory is short, or states cannot be renamed */
+    HOPELESS_YES,     /* the process waits in all states that can be reached without further faults */
+    HOPELESS_NO,      /* it does not wait in one of them */
+    HOPELESS_UNKNOWN, /* too many states, too little memory, or states that cannot be renamed */
 };
 
-/* The run's world is afterwards as it was, and nothing is told or judged. *states gets the number of different states, up to
- * renaming, that were looked at. */
+/* Searches all that can follow, and puts the run's world back; judges see nothing. Sets *states to the number
+ * of different states, up to renaming. */
 enum hopeless_answer hopeless_judge(struct run *run, int process, int *states);
 
 #endif

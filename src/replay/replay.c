@@ -22,7 +22,7 @@ struct replay {
     const struct trace *trace;
     struct scenario scenario;
     struct run run;
-    check_mask told; /* violations that have been printed */
+    check_mask told; /* properties whose violation has been printed */
     struct round round;
     FILE *out;
     struct input_error *error;
@@ -30,7 +30,8 @@ struct replay {
 
 /* ---- what the trace stands for ---- */
 
-/* Who waits for ever was asked without other people's judges, whose states need not come back. */
+/* Returns whether the trace has marks. Such a trace was found without loaded properties, whose states need
+ * not come back. */
 static bool goes_on_for_ever(const struct trace *trace)
 {
     for (int i = 0; i < trace->choices; i++) {
@@ -90,7 +91,7 @@ static void tell_head(const struct replay *replay)
     fprintf(replay->out, "found    %s\n\n", trace->found);
 }
 
-/* What the last choice led to. */
+/* Prints the events and violations of the last choice. */
 static void tell_events(struct replay *replay)
 {
     int known, violated[CHECK_PROPERTIES_MAX];
@@ -132,7 +133,7 @@ static enum replay_result tell_end(struct replay *replay)
 
 /* ---- the choices ---- */
 
-/* Says which choice does not fit and what is possible in its place. */
+/* Complains that a choice does not fit, and lists what is possible in its place. */
 static enum replay_result drifted(struct replay *replay, int index, const char *why)
 {
     const struct trace *trace = replay->trace;
@@ -207,7 +208,7 @@ static enum replay_result end_circle(struct replay *replay)
     return REPLAY_UNFIT;
 }
 
-/* A step's line: its label, and what that leaves unsaid. In a circle what was possible before it is noted. */
+/* Prints the line of a step: its label and a remark. Within a circle, notes what is possible before it. */
 static void tell_step(struct replay *replay, const char *label)
 {
     struct action action;
@@ -230,7 +231,7 @@ static enum replay_result choose(struct replay *replay, int index)
         return pass_mark(replay, index);
     }
     if (strcmp(label, TRACE_REST) == 0) {
-        fprintf(replay->out, "%5s  %s\n", "-", label); /* no action, so not counted as a step */
+        fprintf(replay->out, "%5s  %s\n", "-", label); /* no action, so it is not counted as a step */
         if (!run_rest(&replay->run)) {
             return drifted(replay, index, "the world is not at rest");
         }

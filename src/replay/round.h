@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Doing a run again that goes round: its list of choices holds marks, from where on somebody can no longer be served and where
- * the circle begins; the last choice leads back there. */
+/* Replays of runs that go round. Marks in the list of choices say from where on a process is never served,
+ * and where the circle begins. The last choice leads back to its beginning. */
 #ifndef REPLAY_ROUND_H
 #define REPLAY_ROUND_H
 
@@ -11,33 +11,35 @@
 
 struct round {
     struct lasso lasso;
-    bool goes; /* the choices are those of the circle now */
+    bool goes; /* the choices of the circle are being done */
     char flaw[WORLD_LABEL_MAX + 80];
 };
 
-/* Zero-initialise before. round_start(): a run begins. */
+/* Begin a run; free what it holds. The struct is zero at first. */
 void round_start(struct round *round);
 void round_close(struct round *round);
 
-/* Whether the text of a choice that has no index is such a mark, and which. */
+/* Return whether the label of a choice without index is a mark; and whether it is the mark of a circle. */
 bool round_is_mark(const char *label);
 bool round_is_circle(const char *label);
 
-/* Passes the mark from which on a process cannot be served. With `asks` all that can follow is looked through for it, *states
- * states; without it the answer is HOPELESS_UNKNOWN. It is HOPELESS_NO if the run has no such process. */
+/* Passes the mark from which on a process is never served. With `asks` searches all that can follow, *states
+ * states; otherwise the answer is HOPELESS_UNKNOWN. HOPELESS_NO = it can be served, or the run has no such
+ * process. */
 enum hopeless_answer round_hopeless(struct round *round, struct run *run, const char *label, bool asks,
                                     int *states);
 
-/* The same, if that can be seen in all that can follow; otherwise nothing is marked. */
+/* Does the same with `asks`, and returns whether the answer is HOPELESS_YES; otherwise marks nothing. */
 bool round_is_hopeless(struct round *round, struct run *run, const char *label);
 
-/* The circle begins. False if states cannot be renamed, or memory is short. */
+/* Begins the circle. Returns false if states cannot be renamed or memory is short. */
 bool round_begin(struct round *round, struct run *run);
 
-/* Before each action; matters in the circle alone. */
+/* Notes what is possible before an action; without effect outside of the circle. */
 void round_step(struct round *round, struct run *run, const struct action *action);
 
-/* After the last: NULL, and what is violated stands in the run's findings; otherwise why it shows nothing, half a sentence. */
+/* Ends the circle behind its last action. Returns NULL, with violations in the run's findings; or, as half a
+ * sentence, why the circle shows nothing. */
 const char *round_end(struct round *round, struct run *run);
 
 #endif

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BRIDGE 8         /* default steps that may stand in for what was left out */
-#define BRIDGE_FAR 200   /* the same when all that the system does by itself was left out */
-#define PARTS 4          /* of a run, where other ways may begin */
-#define PAIRS_CHOICES 64 /* pairs are tried in runs of at most so many choices */
+#define BRIDGE 8         /* most default steps in place of choices that were left out */
+#define BRIDGE_FAR 200   /* the same if all steps of the system were left out */
+#define PARTS 4          /* of a run: at the beginning of each part another way is tried */
+#define PAIRS_CHOICES 64 /* most choices of a run in which pairs are tried */
 
-/* The ways to follow a list, the plainest first: it alone decides what is a minimum. */
+/* Ways to follow a list, the plainest first. PLAIN alone decides what is a minimum. */
 static const struct attempt_how PLAIN = {0};
 static const struct attempt_how BRIDGED = {.bridge = BRIDGE, .finish = true};
 static const struct attempt_how FAR = {.bridge = BRIDGE_FAR, .finish = true};
@@ -26,10 +26,10 @@ struct shrink {
     const struct shrink_options *options;
     struct attempt attempt;
     struct attempt_list best, trial, candidate;
-    int declared; /* processes of the best's scenario */
-    bool rounds;  /* the run goes round: it has no end that could come by itself */
+    int declared; /* number of processes in the scenario of `best` */
+    bool rounds;  /* the run goes round: it has no end of its own */
     uint64_t runs;
-    bool ended; /* by a limit */
+    bool ended; /* a limit has ended the search */
 };
 
 /* ---- one candidate ---- */
@@ -39,7 +39,8 @@ static struct shrink_size size_of(const struct attempt_list *list)
     return (struct shrink_size){list->steps, list->faults, list->processes};
 }
 
-/* Nothing that a reader counts gets more, and something gets less: so the search ends. */
+/* Returns whether the trial has less of something that a reader counts, and more of nothing; so shrinking
+ * ends. */
 static bool is_better(const struct shrink *s)
 {
     const struct attempt_list *now = &s->trial, *before = &s->best;
@@ -68,7 +69,7 @@ static void swap_in(struct shrink *s)
     s->declared = s->attempt.scenario.options.processes;
 }
 
-/* Follows the candidate; if it is better it becomes the best. */
+/* Follows the candidate; if that run is better, it becomes the best one. */
 static bool try(struct shrink *s, struct attempt_how how)
 {
     if (!may_go_on(s) || (s->rounds && how.finish)) {
@@ -91,7 +92,7 @@ static bool try_both(struct shrink *s)
     return try(s, PLAIN) || try(s, BRIDGED);
 }
 
-/* The best without those for which `leave` is true. */
+/* Sets the candidate to the best without choices for which `leave` is true. Returns their number. */
 typedef bool (*leave_fn)(const struct attempt_choice *choice, int argument);
 
 static int leave_out(struct shrink *s, leave_fn leave, int argument)
@@ -123,7 +124,7 @@ static bool is_of_the_system(const struct attempt_choice *choice, int unused)
     return action_has(&choice->action, TRAIT_SYSTEM) || choice->action.kind == ATTEMPT_REST;
 }
 
-/* What people and faults do, and the default schedule between: it seldom fits, and saves most when it does. */
+/* Tries faults and verbs alone, with default steps between: this seldom fits, and saves most when it does. */
 static bool by_default(struct shrink *s)
 {
     leave_out(s, is_of_the_system, 0);
@@ -132,7 +133,7 @@ static bool by_default(struct shrink *s)
     return try(s, FAR) || better;
 }
 
-/* A start of the run, and the default schedule behind it. */
+/* Tries beginnings of the run, each with the default schedule behind it. */
 static bool starts(struct shrink *s)
 {
     bool better = false;
@@ -151,7 +152,7 @@ static bool is_of_process(const struct attempt_choice *choice, int process)
     return choice->action.kind < ATTEMPT_REST && choice->action.process == process;
 }
 
-/* Takes a process out of an exploring scenario, whose others then need not wait for its rest. */
+/* Takes a process out of an exploring scenario: the run then need not wait until it has come to rest. */
 static bool undeclare(struct shrink *s, int process)
 {
     struct scenario *scenario = &s->attempt.scenario;
@@ -188,14 +189,14 @@ static bool fewer_processes(struct shrink *s)
 
 /* ---- faults ---- */
 
-/* Without it, and without what its process does behind it that is no program. */
+/* Tries the run without a fault; choices that need it are skipped or bridged. */
 static bool without_fault(struct shrink *s, int index)
 {
     leave_range(s, index, 1);
     return try_both(s) || try(s, FAR);
 }
 
-/* The same cut with fewer replies received and fewer requests read. */
+/* Tries the same cut with fewer replies received and fewer requests read. */
 static bool smaller_cut(struct shrink *s, int index)
 {
     struct attempt_choice cut = s->best.choice[index];
@@ -243,7 +244,7 @@ static bool fewer_choices(struct shrink *s)
         for (int from = 0; from < s->best.count && !s->ended;) {
             leave_range(s, from, size);
             if (try_both(s)) {
-                better = true; /* the next ones have moved here */
+                better = true; /* the next choices have moved to this place */
             } else {
                 from += size;
             }
@@ -252,7 +253,7 @@ static bool fewer_choices(struct shrink *s)
     return better;
 }
 
-/* Two that need each other: an acquire and what it leads to elsewhere. */
+/* Tries the run without two choices that need each other: an acquire, and its consequence elsewhere. */
 static bool fewer_pairs(struct shrink *s)
 {
     bool better = false;
@@ -272,7 +273,7 @@ static bool fewer_pairs(struct shrink *s)
 
 /* ---- other runs nearby ---- */
 
-/* Keeps what a search has found, if it is better. */
+/* Keeps the run that a search has found, if it is better. */
 static bool keep(struct shrink *s, enum around_result result)
 {
     s->runs++;
@@ -283,7 +284,7 @@ static bool keep(struct shrink *s, enum around_result result)
     return true;
 }
 
-/* The shortest run at all, with few faults first. *all says whether nothing was left out. */
+/* Looks for the shortest run of all, with few faults first. *all = no run was left out. */
 static bool anything_else(struct shrink *s, bool *all)
 {
     bool better = false;
@@ -299,7 +300,7 @@ static bool anything_else(struct shrink *s, bool *all)
     return better;
 }
 
-/* Where all runs are too many: other ways to do the same, and other ends. */
+/* Where all runs are too many, looks for other ways to do the same, and for other ends. */
 static bool another_way(struct shrink *s)
 {
     bool better = false;
@@ -318,12 +319,12 @@ static bool nearby(struct shrink *s)
 {
     bool all;
     if (s->rounds) {
-        return false; /* what is nearby ends */
+        return false; /* around_search() finds runs with an end */
     }
     return anything_else(s, &all) || (!all && another_way(s));
 }
 
-/* Everything is tried again until nothing helps: what comes out, put in again, comes out as it is. */
+/* Tries everything again until nothing helps. So a result that is shrunk again stays as it is. */
 static void shrink(struct shrink *s)
 {
     bool better = true;
@@ -356,8 +357,8 @@ static enum shrink_result unfit(const struct trace *trace, const char *found, co
     return SHRINK_UNFIT;
 }
 
-/* Without a word from the user, the one that the trace is about, as those are that this writes; of several, the first
- * that shows. */
+/* Chooses the property: the user's; otherwise the one that the trace names, as traces written here do;
+ * otherwise the first violated one. Returns whether it is violated. */
 static bool choose_property(struct shrink *s, int first)
 {
     const char *name = s->options->property;
@@ -372,7 +373,7 @@ static bool choose_property(struct shrink *s, int first)
     return first >= 0 && (violated >> first & 1);
 }
 
-/* The best as a file. */
+/* Writes the best as a file. */
 static int write_best(struct shrink *s, struct shrunk *shrunk)
 {
     struct trace trace;
@@ -391,7 +392,7 @@ static int write_best(struct shrink *s, struct shrunk *shrunk)
     return file && fclose(file) == 0 ? result : -1;
 }
 
-/* The bytes that were written are read and replayed, without anything that this search has in memory. */
+/* Reads and replays the written bytes, without anything that this search has in memory. */
 static bool is_confirmed(const struct shrunk *shrunk, const char *name)
 {
     struct trace trace;
@@ -414,7 +415,7 @@ static bool is_confirmed(const struct shrunk *shrunk, const char *name)
     return confirmed;
 }
 
-/* Marks that the property is not about are no part of it: who can no longer be served, or the whole circle. */
+/* Keeps only marks that the property is about: none, the circle, or also that a process is never served. */
 static void keep_marks(struct shrink *s)
 {
     struct attempt_list *list = &s->candidate;
@@ -430,7 +431,7 @@ static void keep_marks(struct shrink *s)
     list->count = kept;
 }
 
-/* A replay believes the trace, and yet it cannot be followed. */
+/* Complains of a trace that a replay takes, though it cannot be followed. */
 static enum shrink_result unfollowed(const struct attempt *attempt, struct input_error *error)
 {
     const char *expected = "a state of which all that follows can be seen";

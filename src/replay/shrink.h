@@ -3,33 +3,34 @@
 
 /* A shorter run with the same violation, by delta debugging over the choices of a trace.
  *
- * A change is kept if the property is still violated, the run has no more faults, processes and choices than
- * before, and less of one of them. At the end no single choice can be left out: without it, and without what then
- * is no longer possible, the property is not violated. A run that goes round is shortened on its way to the circle and in it;
- * the circle closes again, and is fair. The same trace gives the same bytes, unless `stop` ended
- * the search. */
+ * A change is kept if the property is still violated, and the run has no more faults, processes and choices
+ * than before. It must have less of one of them, fewer declared processes, or cuts that let less through. At
+ * the end no single choice can be left out: without it, and without choices that need it, the property is not
+ * violated. A run that goes round is shortened before and in its circle, which still closes and is fair. The
+ * same trace gives the same bytes, unless `stop` ended the search. */
 #ifndef REPLAY_SHRINK_H
 #define REPLAY_SHRINK_H
 
 #include "scenario/run.h"
 
 struct shrink_size {
-    int steps;     /* actions */
-    int faults;    /* of them */
-    int processes; /* that take part in one of them */
+    int steps;     /* number of actions */
+    int faults;    /* number of actions that are faults */
+    int processes; /* number of processes with an action */
 };
 
 enum shrink_result {
     SHRINK_DONE,  /* a minimum, perhaps the trace itself */
-    SHRINK_LIMIT, /* the best so far */
-    SHRINK_HOLDS, /* the trace does not violate the property: there is nothing to shrink */
-    SHRINK_UNFIT, /* it cannot be replayed here; *error says where it drifted and why */
+    SHRINK_LIMIT, /* the best so far, as a limit has ended the search */
+    SHRINK_HOLDS, /* the trace does not violate the property */
+    SHRINK_UNFIT, /* the trace cannot be replayed here; *error says where and why it drifted */
 };
 
-/* All zero: the first undeclared property that is violated, no limit, no progress. */
+/* Options; all zero = the usual property, no limit, no progress. */
 struct shrink_options {
-    const char *property;    /* its name; NULL = the first undeclared one that the trace violates */
-    uint64_t max_steps;      /* actions replayed until no further run is tried; 0 = any number */
+    /* name of the property; NULL = the one that the trace names, or else the first undeclared violated one */
+    const char *property;
+    uint64_t max_steps;      /* actions done until no further run is tried; 0 = no limit */
     bool (*stop)(void *ctx); /* asked before each run; may be NULL */
     void (*progress)(void *ctx, const struct shrink_size *best,
                      uint64_t runs); /* after each run; may be NULL */
@@ -38,16 +39,15 @@ struct shrink_options {
 
 struct shrunk {
     const struct property *property;
-    char why[CHECK_WHY_MAX]; /* the sentence about the violation of the shorter run */
+    char why[CHECK_WHY_MAX]; /* sentence about the violation in the shorter run */
     struct shrink_size before, after;
-    uint64_t runs;  /* that were tried */
-    uint64_t steps; /* of them all */
-    char *bytes;    /* a trace file; owned: free() */
+    uint64_t runs;  /* number of runs that were tried */
+    uint64_t steps; /* actions of all these runs */
+    char *bytes;    /* the trace file; owned: free() */
     size_t size;
 };
 
-/* Shrinks a trace. *shrunk is filled in if the result is DONE or LIMIT, and was then replayed once more from its
- * bytes. */
+/* Shrinks a trace. If the result is DONE or LIMIT, fills in *shrunk, whose bytes have been replayed. */
 enum shrink_result shrink_trace(const struct trace *trace, const struct shrink_options *options,
                                 struct shrunk *shrunk, struct input_error *error);
 

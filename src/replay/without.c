@@ -10,7 +10,7 @@
 static const char WORD_ENDS[] = " \t\r\n:#";
 static const char BLANKS[] = " \t";
 
-/* What is to be cut out of the text. */
+/* A range of the text that is to be cut out. */
 struct part {
     size_t start, end;
 };
@@ -20,8 +20,8 @@ static bool is_name(const char *word, size_t size)
     return !(size == 6 && memcmp(word, "asleep", 6) == 0) && memchr(word, '=', size) == NULL;
 }
 
-/* The names of a line stand between the word `process` and the colon, the end of the line or a comment. Returns
- * whether this one is among them. */
+/* Looks for the name in a line, between the word `process` and a colon, a comment or the end. If it is there,
+ * sets *part to it, or to the line if it stands there alone. Returns whether it is there. */
 static bool find_in_line(const char *text, size_t line, const char *name, struct part *part)
 {
     static const char WORD[] = "process";

@@ -7,8 +7,9 @@
 
 #include <stddef.h>
 
-/* Leaves the name out of each `process` line, and the line with its program if it was the only name there. Returns a terminated text that the caller frees, its size in *out_size; NULL if the name is not
- * declared or memory is short. */
+/* Takes the name out of each `process` line, or the line with its program if no other name stands there.
+ * Returns a text that ends with a 0 and that the caller frees, with its size in *out_size. Returns NULL if
+ * the name is not declared or memory is short. */
 char *without_process(const char *text, size_t size, const char *name, size_t *out_size);
 
 #endif

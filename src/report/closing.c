@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What stands before the last line: what all scenarios come to together. */
+/* The lines before the last one: the outcome of all scenarios together. */
 #include "report/report.h"
 #include <lockstep/sim.h>
 
 #include <string.h>
 
-#define PROMISES_MAX 8 /* promises that are named with the number of scenarios that violate them */
-#define TEXT_LINES 12  /* of a difference */
+#define PROMISES_MAX 8 /* most promises that are named with the number of scenarios that violate them */
+#define TEXT_LINES 12  /* most lines of a difference */
 
-/* The items of a call, as its closing lines see them. */
+/* The items of a call, for the closing lines. */
 struct whole {
     const struct report_item *items;
     int count;
@@ -34,7 +34,7 @@ static struct whole look_at(const struct report_item *items, int count)
 
 /* ---- lists ---- */
 
-/* What differs has the lines that those that violate something have left. */
+/* Lists scenarios that differ, in the lines that the violating ones have left. */
 static void list_differing(FILE *out, const struct whole *whole)
 {
     int shown = whole->violating < REPORT_FAILURES_MAX ? whole->violating : REPORT_FAILURES_MAX;
@@ -70,7 +70,7 @@ static bool is_beside(const struct report_item *a, const struct report_item *b)
     return size == folder_size(b) && strncmp(a->scenario->input.name, b->scenario->input.name, size) == 0;
 }
 
-/* A line for each folder in which something was found, at its first scenario. */
+/* Writes a line for each folder in which scenarios were found, at its first scenario. */
 static void count_folders(FILE *out, const struct whole *whole)
 {
     for (int i = 0; i < whole->count; i++) {
@@ -95,12 +95,12 @@ static void count_folders(FILE *out, const struct whole *whole)
 
 /* ---- what was proved ---- */
 
-/* Of the searches that have come to their end. */
+/* Sums and ranges over the searches that have come to their end. */
 struct searches {
     int count;
     uint64_t states;
     int clients_least, clients_most, faults_least, faults_most;
-    unsigned kinds; /* of faults, a bit each */
+    unsigned kinds; /* kinds of fault with a budget, a bit each */
     double omissions;
 };
 
@@ -131,7 +131,7 @@ static struct searches sum_up(const struct whole *whole)
     return sum;
 }
 
-/* "2", or "2 to 5". */
+/* Writes a range: "2", or "2 to 5". */
 static void say_range(FILE *out, int least, int most)
 {
     fprintf(out, "%d", least);
@@ -140,7 +140,7 @@ static void say_range(FILE *out, int least, int most)
     }
 }
 
-/* The odds are below 1 in 10 to this power. */
+/* Returns the largest p for which the odds are at most 1 in 10^p. */
 static int power_of_odds(double omissions)
 {
     int power = 0;
@@ -173,7 +173,7 @@ static void say_searches(FILE *out, const struct searches *sum)
     }
 }
 
-/* The properties of a set, behind some words; nothing for an empty set. */
+/* Writes `before` and the names of the properties of a set; nothing for an empty set. */
 static void say_names(FILE *out, const char *before, check_mask set)
 {
     int known;
@@ -186,7 +186,7 @@ static void say_names(FILE *out, const char *before, check_mask set)
     }
 }
 
-/* Which promises were put to the test and kept, which were broken as a file says, and which were never tested. */
+/* Writes which promises were tested and kept, broken as a file says, and never tested. */
 static void say_promises(FILE *out, const struct whole *whole)
 {
     int known, kept = 0;
@@ -236,7 +236,7 @@ static void say_proved(FILE *out, const struct whole *whole)
 
 /* ---- what fails ---- */
 
-/* In how many scenarios each promise is violated, the most frequent first. */
+/* Writes in how many scenarios each promise is violated, the most frequent first. */
 static void count_violated(FILE *out, const struct whole *whole)
 {
     int known, times[CHECK_PROPERTIES_MAX] = {0}, named = 0, kinds = 0;
@@ -272,7 +272,7 @@ static uint64_t steps_of(const struct outcome *outcome)
     return shrunk ? (uint64_t)outcome->shrunk_steps : outcome->last_steps;
 }
 
-/* The one with the fewest steps of those that can be told. */
+/* Returns the violating item with the fewest steps among those that have a story; without one, the first. */
 static const struct report_item *shortest(const struct whole *whole)
 {
     const struct report_item *best = NULL;
@@ -289,7 +289,7 @@ static const struct report_item *shortest(const struct whole *whole)
     return best;
 }
 
-/* What a run without a story violates. */
+/* Writes the violations of a run without a story. */
 static void say_sentences(FILE *out, const struct report_item *item)
 {
     struct report_violation list[CHECK_PROPERTIES_MAX];
@@ -322,7 +322,7 @@ static void tell_shortest(FILE *out, const struct report_context *context, const
     say_again(out, context, outcome);
 }
 
-/* The first lines of a text, and how many there are behind them. */
+/* Writes the first lines of a text, and the number of lines behind them. */
 static void say_lines(FILE *out, const char *text, const char *end, int most)
 {
     int left = 0;
@@ -340,7 +340,7 @@ static void say_lines(FILE *out, const char *text, const char *end, int most)
     }
 }
 
-/* If nothing is violated, the first difference is told; all of it if that is the only one. */
+/* Writes the first difference; if it is the only one, and its scenario is named, all of it. */
 static void tell_difference(FILE *out, const struct report_context *context, const struct whole *whole)
 {
     const struct report_item *first = NULL;
@@ -376,7 +376,7 @@ void report_text_closing(FILE *out, const struct report_context *context, const 
         if (whole.differing > 0) {
             fprintf(out, "broke no promise, and went otherwise than the file says: %d\n", whole.differing);
         }
-        if (!context->verbose) { /* which has told it already */
+        if (!context->verbose) { /* a verbose context has told it already */
             tell_shortest(out, context, shortest(&whole));
         }
     } else if (!context->verbose) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What runs have covered, for people and for programs. */
+/* The coverage of runs, for people and for programs. */
 
 #include "coord/coordinator.h"
 #include "report/report.h"
@@ -79,7 +79,7 @@ static void print_told(FILE *out, const struct coverage *coverage, bool told)
     fputc('\n', out);
 }
 
-/* Of the runs of one recipe. */
+/* Writes the coverage of one recipe by all its runs. */
 static void tell_coverage(FILE *out, const struct ls_recipe *recipe, const struct report_item *items,
                           int count)
 {

@@ -24,7 +24,7 @@ static bool add_properties(cJSON *object, const struct outcome *outcome)
     return verdicts && judged;
 }
 
-/* The sentences of what is violated, of what breaks later, then whatever else was said. */
+/* Adds the sentences of all violations, of those seen later or elsewhere, and then all other text. */
 static bool add_message(cJSON *object, const struct outcome *outcome)
 {
     static char text[OUTCOME_TEXT_MAX + CHECK_PROPERTIES_MAX * (CHECK_WHY_MAX + 32)];
@@ -69,7 +69,7 @@ static bool add_text(cJSON *object, const char *name, const char *text)
                          : cJSON_AddNullToObject(object, name)) != NULL;
 }
 
-/* Traces and the line to paste are those of the run that is told. */
+/* Adds traces and the line to paste, which are those of the reported run. */
 static bool add_traces(cJSON *object, const struct report_context *context, const struct outcome *outcome,
                        bool told)
 {
@@ -97,7 +97,7 @@ static bool add_violation(cJSON *list, const struct report_context *context, con
            add_traces(object, context, outcome, violation->where == NULL);
 }
 
-/* What the file declares is no violation, wherever it was seen. */
+/* Adds the violations. One that the file declares is none, wherever it was seen. */
 static bool add_violations(cJSON *object, const struct report_context *context,
                            const struct report_item *item)
 {
@@ -113,7 +113,7 @@ static bool add_violations(cJSON *object, const struct report_context *context,
     return added;
 }
 
-/* Empty if the runs have ended early, see report_not_tried(). */
+/* Adds an empty list if the runs have ended early: see report_not_tried(). */
 static bool add_not_tried(cJSON *object, const struct report_item *item)
 {
     char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
@@ -153,7 +153,7 @@ static bool add_complete_faults(cJSON *object, int faults)
                       : cJSON_AddNumberToObject(object, "complete_faults", faults) != NULL;
 }
 
-/* Of the states after the last fault, if somebody has asked for them. */
+/* Adds the numbers of states after the last fault; null if they were not asked for. */
 static bool add_live(cJSON *object, const struct search_counts *search)
 {
     if (search->live_states == 0) {
@@ -165,7 +165,7 @@ static bool add_live(cJSON *object, const struct search_counts *search)
                                    (double)search->live_bytes / (double)search->live_states);
 }
 
-/* Whole runs count no states: these fields are null outside a search. */
+/* Adds the numbers of a search. They are null for whole runs, which count no states. */
 static bool add_search(cJSON *object, const struct report_context *context, const struct report_item *item)
 {
     const struct search_counts *search = &item->outcome->search;

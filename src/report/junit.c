@@ -12,7 +12,7 @@ static int attribute(xmlTextWriterPtr writer, const char *name, const char *valu
     return xmlTextWriterWriteAttribute(writer, BAD_CAST name, BAD_CAST value);
 }
 
-/* CI servers show the class as a folder: dots for slashes. */
+/* Writes the folder of a scenario with dots for slashes: CI servers show such a class as a folder. */
 static void class_of(const char *path, char *out, size_t size)
 {
     const char *slash = strrchr(path, '/');
@@ -26,8 +26,8 @@ static void class_of(const char *path, char *out, size_t size)
     }
 }
 
-/* The message is the first broken promise with what happened; without one, the verdict. The text has all promises
- * that the run breaks, and the line to paste. */
+/* Writes why a scenario does not hold. The message is its first broken promise and what happened, or else the
+ * verdict. The text has all promises that the run breaks, and the line to paste. */
 static void write_problem(xmlTextWriterPtr writer, const struct report_context *context,
                           const struct report_item *item)
 {
@@ -80,7 +80,7 @@ static void write_count(xmlTextWriterPtr writer, const char *name, int count)
     xmlTextWriterWriteFormatAttribute(writer, BAD_CAST name, "%d", count);
 }
 
-/* libxml would complain on standard error in its own words. */
+/* Keeps libxml from complaining on standard error in its own words. */
 static void say_nothing(void *ctx, const char *format, ...)
 {
     (void)ctx;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Reports of what came of scenarios: text for people, JSON for programs, JUnit and SARIF for CI servers. docs/cli.md says what scripts may
- * rely on. No function here decides anything: exit statuses are the command line's. */
+/* Reports of the outcomes of scenarios: text for people, JSON for programs, JUnit and SARIF for CI servers.
+ * Guarantees for scripts: docs/cli.md. No function here decides anything: exit statuses are the command
+ * line's. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
@@ -13,69 +14,69 @@
 
 #include <stdio.h>
 
-/* What all scenarios of a call have in common. */
+/* Data that all scenarios of a call share. */
 struct report_context {
-    uint32_t without;    /* choice points that the worlds lack */
-    bool one_constant;   /* the seed was given: one set of run constants */
-    bool quiet;          /* nothing is said of what passes */
+    uint32_t without;    /* choice points that the worlds lack, as bits */
+    bool one_constant;   /* the seed was given, so that runs have one set of constants */
+    bool quiet;          /* scenarios that pass are not reported */
     bool verbose;        /* each scenario is listed, and each failure is told */
-    const char *program; /* as it was called, for lines to paste; valid as long as the context is */
+    const char *program; /* name of the program as it was called, for lines to paste; outlives the context */
 };
 
-/* One scenario. Pointers are borrowed. */
+/* One scenario with its outcome. Pointers are borrowed. */
 struct report_item {
     const struct scenario *scenario;
-    const struct ls_recipe *recipe; /* of its runs */
+    const struct ls_recipe *recipe; /* recipe of its runs */
     const struct outcome *outcome;
-    struct coverage *coverage; /* NULL = nobody asks; its rows get sorted */
-    double seconds;            /* that it took */
-    bool finished;             /* otherwise the outcome says nothing */
-    bool named;                /* the user has named it; otherwise it was found in a folder */
-    /* Its search has met the limit of a suite, and random schedules found no violation behind that. */
+    struct coverage *coverage; /* NULL = coverage is not asked for; reports sort its rows */
+    double seconds;            /* duration of its runs, in s */
+    bool finished;             /* false = the outcome says nothing yet */
+    bool named;                /* the user has named it; false = it was found in a folder */
+    /* The search has met the limit of a suite, and random schedules behind that found no violation. */
     bool tried;
 };
 
-/* Whether it counts as passed, and whether as failed; neither is at a limit. */
+/* Return whether the scenario counts as passed, or as failed; at a limit it is neither. */
 bool report_passes(const struct report_item *item);
 bool report_fails(const struct report_item *item);
 
 /* ---- text ---- */
 
-/* So many failing scenarios have a line of their own, unless the context is verbose. */
+/* Most failing scenarios with a line of their own, unless the context is verbose. */
 #define REPORT_FAILURES_MAX 20
 
-/* When the lines have colours: auto, always or never. Returns false if it is none of these words. */
+/* Sets when lines have colours: auto, always or never. Returns false if it is none of these words. */
 bool report_set_color(const char *when);
 
-/* Tells one scenario, once it is finished. A passing scenario has a line if it is named, or has something to say. A
- * scenario that violates a promise has one line. One that merely differs is left to report_text_closing(). A
- * verbose context tells everything of every scenario. *violating counts the scenarios that violated something; it
- * is 0 at first. */
+/* Reports one scenario, once it is finished. A passing one has a line if it is named, or has something to
+ * say. One that violates a promise has a line. One that merely differs is left to report_text_closing(). A
+ * verbose context reports everything of each. *violating, at first 0, counts those that violated
+ * something. */
 void report_text(FILE *out, const struct report_context *context, const struct report_item *item,
                  int *violating);
 
-/* Tells all scenarios together: which differ, and how many passed in each folder. Of a failing call, which promises
- * were violated, and the shortest run that shows it. Of a good call, what was proved. */
+/* Reports all scenarios together: those that differ, and the number that passed in each folder. If some
+ * fail, reports the violated promises, and the shortest run that shows one. If none fails, reports what was
+ * proved. */
 void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
                          int count);
 
-/* So many scenarios of which not all was tried have a line of their own, unless the context is verbose. */
+/* Most lines about scenarios of which not all was tried, unless the context is verbose. */
 #define REPORT_NOT_TRIED_MAX 5
 
-/* Lines `not tried: ... in SCENARIO` of the items that passed, and how many more there are. */
+/* Writes lines `not tried: ... in SCENARIO` of the items that passed, and how many more there are. */
 void report_text_not_tried(FILE *out, const struct report_context *context, const struct report_item *items,
                            int count);
 
-/* For each recipe of the items a table and lists of what its runs have covered together. Nothing if memory
- * is short. */
+/* Writes the coverage of each recipe by all its runs: a table and lists; none if memory is short. */
 void report_text_coverage(FILE *out, const struct report_item *items, int count);
 
-/* What random runs of an item have covered over time: lines. */
+/* Writes the growth of an item's coverage by random runs, in lines. */
 void report_text_growth(FILE *out, const struct report_item *item);
 
 /* ---- JSON ---- */
 
-/* One object on one line. Returns 0, or -1 if memory is short. */
+/* Writes one object on one line. Returns 0, or -1 if memory is short. */
 int report_json(FILE *out, const struct report_context *context, const struct report_item *item);
 
 /* Adds `coverage` to a JSON object. Returns false if memory is short. */
@@ -84,48 +85,49 @@ bool report_json_coverage(struct cJSON *object, const struct ls_recipe *recipe, 
 
 /* ---- JUnit ---- */
 
-/* Returns 0, or -1 if the file cannot be written. */
+/* Writes the file. Returns 0, or -1 if it cannot be written. */
 int report_junit(const char *path, const struct report_context *context, const struct report_item *items,
                  int count);
 
 /* ---- SARIF ---- */
 
-/* A result for each promise that a failing scenario violates, or for what else makes it fail. Returns 0, or -1 if the file
- * cannot be written. */
+/* Writes a result for each promise that a failing scenario violates, or else for its other reason to fail.
+ * Returns 0, or -1 if the file cannot be written. */
 int report_sarif(const char *path, const struct report_context *context, const struct report_item *items,
                  int count);
 
 /* ---- what they have in common ---- */
 
-/* Writes the key of the index-th thing that no run of an exploring scenario has tried, and why. Returns false behind the last,
- * and for what ended early: violated, an error, a search at a limit without random schedules. */
+/* Writes the key of the index-th thing that no run of an exploring scenario has tried, and why. Returns false
+ * behind the last one. Returns false too if the runs ended early: by a violation, an error, or a limit behind
+ * which no random schedules were run. */
 bool report_not_tried(const struct report_item *item, int index, char key[TRIED_KEY_MAX],
                       char why[TRIED_WHY_MAX]);
 
-/* What is told of a property that is violated. */
+/* A violated property, as it is reported. */
 struct report_violation {
     const struct property *property;
     const struct check_finding *finding;
-    const char *where; /* see outcome_also(); NULL = in the run that is told */
+    const char *where; /* see outcome_also(); NULL = in the reported run */
 };
 
-/* Lists what the run that is told violates and its file does not declare, in the order in which it is told; then
- * what was seen later or in other runs. Returns how many. */
+/* Lists the violations of the reported run that its file does not declare, in the order in which they are
+ * reported. Then lists those that were seen later or in other runs. Returns their number. */
 int report_violations(const struct report_item *item, struct report_violation list[CHECK_PROPERTIES_MAX]);
 
-/* The trace that shows a violation: the shrunk one, if there is one. Empty if there is none. */
+/* Returns the path of the trace that shows a violation, shrunk if possible. Empty if there is none. */
 const char *report_trace(const struct outcome *outcome);
 
-/* Writes what else was said of a scenario, lines: all but how its trace differs. */
+/* Writes all other lines about a scenario, without those that say how its trace differs. */
 void report_notes(FILE *out, const struct outcome *outcome);
 
-/* Writes a scenario's line without its end: `FAIL  NAME  (N states, ...)`. */
+/* Writes the line of a scenario without its end: `FAIL  NAME  (N states, ...)`. */
 void report_head(FILE *out, const struct report_item *item);
 
-/* Writes the story of a violation, each of its lines behind `  | `. Nothing if there is none. */
+/* Writes the story of a violation, if there is one, with `  | ` before each line. */
 void report_story(FILE *out, const struct outcome *outcome);
 
-/* New states of a search per second of its worker's life, over all layers. */
+/* Returns new states of a search per second of its worker's life, over all layers. */
 double report_states_per_second(const struct report_item *item);
 
 #endif

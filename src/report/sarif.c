@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* SARIF 2.1.0, which code hosts show beside the files of a change. A rule is a promise, a result is a violation of it. Its
- * place is the scenario file that shows it. */
+/* SARIF 2.1.0, which code hosts show beside the files of a change. A rule is a promise, and a result is a
+ * violation of it, placed at the scenario file that shows it. */
 #include "report/report.h"
 
 #include "base/file.h"
@@ -12,8 +12,8 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
-#define DIFFERS "scenario-differs" /* the rule of a file that expects something else */
-#define STOPPED "run-stopped"      /* the rule of a run that could not be judged */
+#define DIFFERS "scenario-differs" /* rule of a scenario whose file expects another run */
+#define STOPPED "run-stopped"      /* rule of a run that could not be judged */
 
 static bool add_text(cJSON *object, const char *name, const char *text)
 {
@@ -44,7 +44,7 @@ static bool add_tool(cJSON *run)
            add_rule(rules, STOPPED, "the run comes to its end");
 }
 
-/* A path as a URI reference: relative ones stay relative. */
+/* Writes a path as a URI reference; a relative path stays relative. */
 static void uri_of(const char *path, char *out, size_t size)
 {
     size_t used = (size_t)snprintf(out, size, "%s", path[0] == '/' ? "file://" : "");
@@ -87,7 +87,7 @@ static bool add_result(cJSON *results, const struct report_context *context, con
            add_place(result, item->scenario);
 }
 
-/* One for each promise that the run that is told violates; without one, why the scenario fails. */
+/* Adds a result for each promise that the reported run violates; without one, for the reason to fail. */
 static bool add_results(cJSON *results, const struct report_context *context, const struct report_item *item)
 {
     struct report_violation list[CHECK_PROPERTIES_MAX];

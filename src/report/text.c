@@ -117,7 +117,7 @@ static void say_faults(FILE *out, int faults)
     }
 }
 
-/* What a search by bits has gone through: all that it was led to. */
+/* Writes how far a search by bits went, in which an omitted state hides all states that only it leads to. */
 static void say_bits(FILE *out, const struct report_item *item)
 {
     const struct search_counts *search = &item->outcome->search;
@@ -126,7 +126,7 @@ static void say_bits(FILE *out, const struct report_item *item)
     fprintf(out, "; expected omissions: %.1e, and what only they lead to\n", search->expected_omissions);
 }
 
-/* Where a search was when a limit ended it. */
+/* Writes where a search was when a limit ended it. */
 static void say_end(FILE *out, const struct outcome *outcome)
 {
     if (outcome->verdict == VERDICT_LIMIT) {
@@ -138,7 +138,7 @@ static void say_end(FILE *out, const struct outcome *outcome)
     }
 }
 
-/* What the answer of a search stands for. Nothing here depends on the machine or on the load: scripts read it. */
+/* Writes the meaning of a search's answer. Scripts read it, so it does not depend on machine or load. */
 static void say_what_stands(FILE *out, const struct report_item *item, const struct report_context *context)
 {
     uint32_t without = context->without;
@@ -182,7 +182,7 @@ bool report_not_tried(const struct report_item *item, int index, char key[TRIED_
            tried_lacks(&outcome->tried, item->scenario, index, key, why);
 }
 
-/* `not tried: sweep (the directory is no container), a.end (...)`; nothing if all was tried. Returns whether there was something. */
+/* Writes `not tried: sweep (the directory is no container), a.end (...)`; returns whether it wrote that. */
 static bool say_not_tried(FILE *out, const char *before, const struct report_item *item)
 {
     char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
@@ -193,7 +193,7 @@ static bool say_not_tried(FILE *out, const char *before, const struct report_ite
     return index > 0;
 }
 
-/* The names of scenarios are worth a line each as long as they are few. */
+/* Names of scenarios are worth a line each as long as they are few. */
 void report_text_not_tried(FILE *out, const struct report_context *context, const struct report_item *items,
                            int count)
 {
@@ -214,7 +214,7 @@ void report_text_not_tried(FILE *out, const struct report_context *context, cons
     }
 }
 
-/* A state with too many numbers that grow is not taken for one that differs in them alone. */
+/* Writes how many steps led to states with too many numbers: such a state is compared as it is (D3c). */
 static void say_unrenamed(FILE *out, const struct search_counts *search)
 {
     if (search->unrenamed > 0) {
@@ -225,7 +225,7 @@ static void say_unrenamed(FILE *out, const struct search_counts *search)
     }
 }
 
-/* What was looked at to see whether somebody waits for ever. */
+/* Writes how many states were searched to see whether a process waits for ever. */
 static void say_after(FILE *out, const struct search_counts *search)
 {
     if (search->live_states > 0) {
@@ -234,7 +234,7 @@ static void say_after(FILE *out, const struct search_counts *search)
     }
 }
 
-/* Figures that differ from call to call are for people. */
+/* Writes figures that differ from call to call, for people only. */
 static void say_rates(FILE *out, const struct report_item *item)
 {
     const struct search_counts *search = &item->outcome->search;
@@ -268,7 +268,7 @@ void report_story(FILE *out, const struct outcome *outcome)
     }
 }
 
-/* The lines that a failure ends with: what, where, and how to see it again. */
+/* Writes the last lines of a failure: the violations, where they are, and how to see them again. */
 static void say_failure(FILE *out, const struct report_item *item, const char *program)
 {
     const struct outcome *outcome = item->outcome;
@@ -297,7 +297,7 @@ static void say_failure(FILE *out, const struct report_item *item, const char *p
     }
 }
 
-/* `FAIL  NAME  violates at_most_one_holder, no_orphan_node`, and notes. */
+/* Writes `FAIL  NAME  violates at_most_one_holder, no_orphan_node`, and notes. */
 static void say_violating(FILE *out, const struct report_item *item)
 {
     struct report_violation list[CHECK_PROPERTIES_MAX];
@@ -310,7 +310,7 @@ static void say_violating(FILE *out, const struct report_item *item)
     report_notes(out, item->outcome);
 }
 
-/* Whether a scenario that passes has a line of its own. */
+/* Returns whether a scenario that passes has a line of its own. */
 static bool is_listed(const struct report_context *context, const struct report_item *item)
 {
     return !context->quiet && (context->verbose || item->named || item->coverage != NULL ||
@@ -347,7 +347,7 @@ void report_text(FILE *out, const struct report_context *context, const struct r
     fputs(outcome->text, out);
     report_text_growth(out, item);
     if (outcome->verdict != VERDICT_HOLDS) {
-        if (outcome->schedule != SCHEDULE_DIRECTED) { /* the file tells that */
+        if (outcome->schedule != SCHEDULE_DIRECTED) { /* the file of a directed run tells it */
             report_story(out, outcome);
         }
         say_failure(out, item, context->program);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a recipe can be asked for: of each pair of functions it has both or none, and it knows kinds of lock (recipe.h). */
+/* The abilities of a recipe (recipe.h): pairs of functions, of which it has both or none; kinds of lock. */
 #ifndef SIM_ABILITIES_H
 #define SIM_ABILITIES_H
 
@@ -42,14 +42,14 @@ static inline bool recipe_can_resize(const struct ls_recipe *recipe)
     return recipe->set_capacity != NULL;
 }
 
-/* NULL stands for ZooKeeper in both. */
+/* Returns whether the recipe is written for this coordinator. In both names NULL stands for "zookeeper". */
 static inline bool recipe_is_for(const struct ls_recipe *recipe, const char *coordinator)
 {
     const char *wanted = recipe->coordinator != NULL ? recipe->coordinator : "zookeeper";
     return strcmp(wanted, coordinator != NULL ? coordinator : "zookeeper") == 0;
 }
 
-/* The first kind of lock of a world that the recipe does not know; LS_LOCK_KINDS if it knows all. */
+/* Returns the first kind of lock of a world that the recipe does not know; LS_LOCK_KINDS if it knows all. */
 static inline enum ls_lock_kind recipe_unknown_kind(const struct ls_recipe *recipe,
                                                     const struct world_options *options)
 {
@@ -61,7 +61,7 @@ static inline enum ls_lock_kind recipe_unknown_kind(const struct ls_recipe *reci
     return LS_LOCK_KINDS;
 }
 
-/* The recipe is for the coordinator of the world, and knows the kinds of its locks. */
+/* Returns whether the recipe fits the world: coordinator, kinds of lock, calls for several locks at once. */
 static inline bool recipe_can_run(const struct ls_recipe *recipe, const struct world_options *options)
 {
     return recipe_is_for(recipe, options->coordinator) &&
@@ -69,7 +69,7 @@ static inline bool recipe_can_run(const struct ls_recipe *recipe, const struct w
            (!options->several || recipe_can_take_several(recipe));
 }
 
-/* What each lock is, in the options themselves; NULL = all are mutexes. */
+/* Returns the specs of the locks, inside the options; NULL = all locks are mutexes. */
 static inline const struct ls_lock_spec *world_lock_specs(const struct world_options *options)
 {
     for (int i = 0; i < options->locks; i++) {
@@ -80,7 +80,7 @@ static inline const struct ls_lock_spec *world_lock_specs(const struct world_opt
     return NULL;
 }
 
-/* The coordinator of the world that is open. */
+/* Returns the coordinator of the open world. */
 const struct coordinator *world_coordinator(void);
 
 #endif

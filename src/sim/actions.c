@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What can happen next: the ensemble's steps, timers, program steps, and faults as far as budgets allow, in this order;
- * within each by process and slot. This order is canonical: it breaks ties wherever somebody takes "the first". */
+/* The list of enabled actions. Its order is canonical: wherever a rule takes "the first" action, it breaks
+ * the tie. First come the ensemble's steps, then timers, the clock, programs' steps, and faults as far as
+ * budgets pay. Ends of faults stand among the faults, at no cost. Sections are sorted by process and slot. */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -30,7 +31,7 @@ unsigned action_faults_left(void)
     const struct world_state *state = the_state();
     unsigned kinds = 0;
     if (state->budget_total == 0 || memcmp(state->budget, none, sizeof none) == 0) {
-        return 0; /* mostly */
+        return 0; /* the usual case */
     }
     for (int f = 0; f < WORLD_FAULTS; f++) {
         kinds |= (unsigned)(state->budget[f] > 0) << f;
@@ -43,7 +44,7 @@ static void add_cancels(struct action_list *list, int p)
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct slot *slot = (struct slot *)rec;
-        bool first = (slot->call & ((1u << rec->tag) - 1)) == 0; /* of its call: one cancel is for all */
+        bool first = (slot->call & ((1u << rec->tag) - 1)) == 0; /* one cancel is for the whole call */
         if (slot->pending && first) {
             struct action *cancel = action_list_add(list, ACTION_CANCEL, p);
             cancel->owner = (uint8_t)rec->word;
@@ -52,7 +53,7 @@ static void add_cancels(struct action_list *list, int p)
     }
 }
 
-/* Whoever has crashed or stands still goes on for nothing. */
+/* Adds restart and resume of the process, and ends of the coordinator's own faults; none has a budget. */
 static void add_returns(struct action_list *list, int p)
 {
     if (process_at(p)->crashed) {
@@ -66,7 +67,7 @@ static void add_returns(struct action_list *list, int p)
     }
 }
 
-/* The next one, or the one behind it: a step may need memory twice. */
+/* Largest `n` of a listed failure: a step may need memory twice, so its second request may fail too. */
 enum { FAILING_MAX = 2 };
 
 static void add_failures(struct action_list *list, int kind, int p)
@@ -99,7 +100,8 @@ static void add_faults_of_started(struct action_list *list, int p)
     }
 }
 
-/* Of sessions that no handle has any more, those whose process has crashed are listed among the ensemble's steps. */
+/* Adds expiries of sessions that no handle has any more. If the process of such a session has crashed, the
+ * expiry is due anyway (COORD_DUE): it stands among the ensemble's steps. */
 static void add_ends(struct action_list *list, int p)
 {
     int first = list->count;
@@ -136,7 +138,7 @@ static void add_advance(struct action_list *list)
     }
 }
 
-/* The same verb of two lists is one action. */
+/* Returns whether the last action is listed before, from `first` on: the same verb of two lists is one. */
 static bool is_listed(const struct action_list *list, int first, const struct action *action)
 {
     for (int i = first; i < list->count - 1; i++) {
@@ -167,7 +169,7 @@ static void add_ops(struct action_list *list, int p)
     }
 }
 
-/* Returns how many actions there are. */
+/* Returns the number of actions; a list that was too short is a trouble of the world. */
 static int finish(const struct action_list *list)
 {
     if (list->full) {
@@ -251,7 +253,7 @@ bool action_same_locks(const struct action *a, const struct action *b)
     return place == 0 && a->lock == b->lock && action_more_locks(a) == action_more_locks(b);
 }
 
-/* Compares what is done. The reactions that a program adds to a verb are no part of that, nor of the label. */
+/* Of a verb only the locks in `d` count: how its program goes on is no part of the action, nor of its label. */
 bool world_same_action(const struct action *a, const struct action *b)
 {
     bool same_rest = world_is_verb(a) ? action_same_locks(a, b) : a->d == b->d;
@@ -259,7 +261,7 @@ bool world_same_action(const struct action *a, const struct action *b)
            same_rest;
 }
 
-/* An expiry that was due anyway costs nothing. */
+/* Takes the fault out of its budget, unless it was due anyway. */
 void action_pay(const struct action *action, bool due)
 {
     int fault = world_fault_of(action);
@@ -268,7 +270,7 @@ void action_pay(const struct action *action, bool due)
     }
     const struct world_state *state = the_state();
     if (state->budget[fault] == 0) {
-        return; /* a script's fault */
+        return; /* a fault of a script needs no budget */
     }
     the_world.paid |= 1u << fault;
     struct world_state *paid = state_mark();

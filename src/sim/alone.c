@@ -1,32 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A step that may go before all others, so that a search need not do them here (partial order).
+/* A step that may go before all others, so that a search does this step alone (partial order, persistent
+ * set).
  *
- * It is the delivery of the next message to a process that runs, has one handle and no timer, and whose program waits: only its
- * own callbacks go on with it. There are two kinds.
+ * Definition: the step delivers the one message that process p can be given now. The process runs, and no
+ * failure of an allocation or call waits for it. It has one handle and no timer armed, and its program waits.
+ * So only its own callbacks go on with the step. The coordinator asks idle() when a node of p is created, and
+ * a delivery may change the answer. So while a create of p has no answer, idle() has to be false.
  *
- *   - No fault is left or in force at the servers, and its link and its session stand. Then whatever is done before adds messages behind that one, at
- *     most; and the delivery adds requests behind those that the servers have yet to read.
- *   - The message is a reply that has come already, or the library's own word on the link or the session, so that nothing that
- *     becomes of the link and the session takes it away, and no fault is left that stops the process. Then what is done before
- *     may change what the client library has for the process, but not that message; such a delivery goes before others only if
- *     the callback does not use the library. So the session event and the failed completions of one cut are one after another,
- *     and nothing else between them, unless a judge or a caller acts.
+ * Claim: if others act first, the delivery stays possible, and both orders lead to the same state. Why:
  *
- * What else the step reads and changes, and what the judges see of it, the search looks at (explore/partial.h). */
+ * - WORLD_ALONE: no fault is left or in force at the servers, and p's link and session stand. Actions that
+ *   come first can only add messages behind the delivered one. The delivery can only add requests behind
+ *   those that the servers have yet to read.
+ * - WORLD_ALONE_IF_UNUSED: the message is a reply that has arrived, or the client library's own word on the
+ *   link or the session. No change of the link or session takes it away, and no fault is left that stops p.
+ *   Actions that come first may change what the library holds for p, so the callback must not use it.
+ *
+ * Example: the session event and the failed completions of one cut are delivered one after the other. Other
+ * steps come between only if a judge sees the deliveries or a callback uses the library.
+ *
+ * The search checks the blocks that the step reads and changes, and the events that judges see
+ * (explore/partial.h). Checked by tests/explore/test_partial.c. */
 #include "sim/world.h"
 
-/* Those of a coordinator alone may be faults on processes. */
+/* Faults on processes. A fault that one coordinator has of its own may be one, so all of these count. */
 #define FAULTS_OF_PROCESSES                                                                                  \
     (1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |                          \
      1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_CALL | ~0u << WORLD_FAULT_OWN)
 
-/* Of the enabled actions of a process. */
+/* Summary of the enabled actions of one process. */
 struct picture {
-    int deliveries, delivery; /* how many, and the last */
-    bool link_changes;        /* its link or its session may change now */
-    bool acts;                /* it does something by itself, or is no process that just runs */
+    int deliveries, delivery; /* number of deliveries, and index of the last one */
+    bool link_changes;        /* an action may change the link or the session */
+    bool acts;                /* some action is no delivery, no such change and no apply */
 };
 
 static bool is_of_the_link(const struct action *action)
@@ -54,7 +62,7 @@ static bool just_runs(int p)
            !process_tired(p) && pack_first(&pack, LIST_TIMER) == NULL;
 }
 
-/* When a node of a process is created, its idle() is asked: what it is told before that may change the answer. */
+/* Returns whether idle() of the process is true, and will be asked when its node is created. */
 static bool is_to_be_asked(int p)
 {
     return the_world.coordinator->creates(p) && process_says_idle(p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Doing one action. */
+/* Which actions are enabled, and doing one. */
 #include "base/moments.h"
 #include "sim/world.h"
 
@@ -37,7 +37,7 @@ static bool advance_target(const struct action *action, int32_t *to)
 
 /* ---- what is enabled ---- */
 
-/* Whether an acquire or a release names locks that there are, as many as the recipe takes at once. */
+/* Returns whether the locks of an acquire or a release exist, and the recipe takes so many at once. */
 static bool names_locks(const struct action *action)
 {
     int more = action_more_locks(action);
@@ -49,7 +49,7 @@ static bool names_locks(const struct action *action)
     return more == 0 || recipe_can_take_several(the_world.options.recipe);
 }
 
-/* Whether the owner is asking for one of the locks of an acquire already. */
+/* Returns whether the owner waits for one of the locks of an acquire already. */
 static bool is_asking(const struct action *action)
 {
     for (int i = 0; i <= action_more_locks(action); i++) {
@@ -324,14 +324,14 @@ static void do_action(const struct action *action)
     }
 }
 
-/* The action, and what its process says afterwards. */
+/* Does the action, then asks processes for their beliefs. */
 static void do_whole(void *ctx)
 {
     const struct action *action = ctx;
     struct world *world = &the_world;
     do_action(action);
     world->steps++;
-    bool one = !world->options.timed; /* only the clock changes the answers of others */
+    bool one = !world->options.timed; /* without a clock only the action's process can answer otherwise */
     int first = one ? action->process : 0;
     int end = one ? first + 1 : world->options.processes;
     for (int p = first; p < end && p < world->options.processes; p++) {
@@ -349,7 +349,7 @@ static uint32_t kind_of_delivery(const struct action *action)
     return lending != NULL ? lending->kind(action) : 0;
 }
 
-/* What tells it from steps that a recipe hears of in another way; 0 = it hears of none such. */
+/* Returns equal numbers for steps of which a recipe hears in the same way; 0 = none hears, or no guard. */
 static uint32_t kind_of(const struct action *action)
 {
     bool told = world_is_verb(action) || action->kind == ACTION_DELIVER || action->kind == ACTION_FIRE ||

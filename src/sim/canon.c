@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A world's fingerprint up to the renaming of numbers that grow: who shows which block's numbers. */
+/* The fingerprint of a world up to the renaming of numbers that grow (D3c): the numbers of each block. */
 #include "state/canon.h"
 
 #include "base/assert.h"
@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* What a recipe shows goes on to the block's list. */
+/* Hands the numbers that a recipe shows to the list of its block. */
 struct recipe_rename {
-    struct ls_rename functions; /* first: the functions find the rest by it */
+    struct ls_rename functions; /* first member: a callback finds the others by its address */
     struct canon *canon;
 };
 
@@ -45,7 +45,7 @@ static void on_text(struct ls_rename *rename, const char *text)
     canon_text(canon_of(rename), text);
 }
 
-/* A timer is a step like others where there is no clock. */
+/* Without a clock a timer is a step like others, so its delay makes no difference. */
 static void on_delay(struct ls_rename *rename, const void *where, size_t size)
 {
     if (!the_world.options.timed) {
@@ -75,17 +75,17 @@ static void show_recipe(struct canon *canon, int p)
 static void show_process(struct canon *canon, int p)
 {
     struct pack pack = process_pack(p);
-    canon_attempts(canon, p + 1, &process_at(p)->ids); /* as ls_env_unique_id() numbers processes */
+    canon_attempts(canon, p + 1, &process_at(p)->ids); /* the number of the process in ls_env_unique_id() */
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         const int64_t *token = &((const struct slot *)rec)->token;
         canon_wide(canon, CANON_ZXID, token, the_world.coordinator->number_of_token(*token));
     }
     if (process_at(p)->kept != NULL) {
-        canon_refuse(canon); /* their texts name numbers */
+        canon_refuse(canon); /* texts of its writes name numbers */
     }
 }
 
-/* A bit for each process. */
+/* Shows a mask that has a bit for each process. */
 static void show_mask(struct canon *canon, const uint32_t *mask)
 {
     for (int p = 0; p < the_world.options.processes; p++) {
@@ -138,7 +138,7 @@ static bool sets_data(const struct action *op)
     return op->kind == ACTION_REVOKE || guards_writes(op);
 }
 
-/* Some program has such a step. */
+/* Returns whether some program has such a step. */
 static bool some_op(const struct world_options *options, bool (*is)(const struct action *op))
 {
     for (int p = 0; p < options->processes; p++) {
@@ -151,7 +151,7 @@ static bool some_op(const struct world_options *options, bool (*is)(const struct
     return false;
 }
 
-/* All that processes will do is known only where they have programs. */
+/* Only programs say all that processes will be asked for. */
 bool world_sets_no_data(const struct world_options *options)
 {
     return options->recipe->sets_no_data && the_world.programmed && !some_op(options, sets_data);
@@ -187,7 +187,7 @@ static bool equal_programs(const struct world_options *options)
 bool world_is_symmetric(const struct world *world)
 {
     const struct world_options *options = &world->options;
-    /* Without the order between sessions it is the first name that moves. */
+    /* In a world that lacks choice point a, the process with the first name moves first. */
     bool ordered = (options->without & WORLD_CHOICE_POINT('a')) != 0;
     return options->recipe->symmetric && !ordered && options->servers == 1 && options->processes > 1 &&
            options->processes <= CANON_PROCESSES_MAX && equal_programs(options);

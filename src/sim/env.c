@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The environment inside a world: one thread at a time, a virtual clock, memory in the arena (include/lockstep/env.h). */
+/* The environment (lockstep/env.h) inside a world: one thread, a virtual clock, memory in the arena. */
 #include "base/assert.h"
 #include "base/hash.h"
 #include "sim/world.h"
@@ -29,7 +29,7 @@ void ls_env_unlock(struct ls_env *env)
     the_world.locked = 0;
 }
 
-/* Most functions expect it to be held. */
+/* Notes an offence unless the mutex is held; most functions expect that it is. */
 static void expect_lock(const char *function)
 {
     if (the_world.locked == 0) {
@@ -49,7 +49,7 @@ void ls_env_waiter_close(struct ls_env *env, struct ls_waiter *waiter)
     memset(waiter, 0, sizeof *waiter);
 }
 
-/* Threads of a process are not simulated: whoever sleeps would sleep for ever. */
+/* Threads of a process are not simulated: one that slept here would sleep for ever. */
 void ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
 {
     (void)env;
@@ -110,12 +110,12 @@ int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
 
 /* ---- what needs memory ---- */
 
-/* Whether this is the allocation that a fault lets fail. */
+/* Counts an allocation, or the start of a deadline. Returns whether a fault lets this one fail. */
 static bool is_short_of_memory(int p)
 {
     bool fails = process_at(p)->fail_in > 0 && --process_mark(p)->fail_in == 0;
     if (fails) {
-        process_wake(p); /* the next attempt is another one: it has memory */
+        process_wake(p); /* the next attempt differs: it has memory */
         repeats_forget(p);
     }
     return fails;
@@ -162,7 +162,8 @@ static bool has_fired(int p, const struct ls_timer *timer)
     return rec != NULL;
 }
 
-/* Without a clock: whether it is not yet the time of a timer whose role says what comes before it. */
+/* Returns whether the role of a timer (recipe.h) makes it wait for a change, a cut link or an answer. Without
+ * a clock it may not fire then. With a clock it may, but is no work that keeps the world from rest. */
 static bool has_to_wait(int p, const struct timer *timer)
 {
     const struct coordinator *coordinator = the_world.coordinator;
@@ -179,8 +180,8 @@ static bool has_to_wait(int p, const struct timer *timer)
     }
 }
 
-/* Without a clock a retry that nothing has changed for would only repeat itself, for ever: a real back-off lets more
- * time pass each time than whatever goes on in the ensemble takes. */
+/* Without a clock, a retry to which nothing has changed would repeat itself for ever, so it may not fire. A
+ * real back-off lets more time pass than the ensemble needs for its steps. */
 bool timer_may_fire(int p, const struct timer *timer)
 {
     bool in_vain = process_tired(p) && timer_is(timer, LS_TIMER_WORK);
@@ -195,7 +196,7 @@ void repeats_note(int p, const struct ls_timer *timer)
     struct pack pack = process_pack(p);
     struct rec *before = pack_first(&pack, LIST_REPEAT);
     while (before != NULL && ((struct repeat *)before)->timer < timer) {
-        before = pack_next(&pack, before); /* equal sets have equal bytes */
+        before = pack_next(&pack, before); /* sorted: equal sets have equal bytes */
     }
     struct repeat *repeat = (struct repeat *)pack_insert(&pack, LIST_REPEAT, before, sizeof *repeat);
     if (repeat == NULL) {
@@ -292,7 +293,7 @@ static struct rec *behind(const struct pack *pack, const char *name, const struc
     return NULL;
 }
 
-/* The moment so much later; one beyond the clock's range never comes. */
+/* Returns the moment `delay_ms` from now; INT32_MAX, which never comes, if it is beyond the clock's range. */
 static int32_t later(uint32_t delay_ms)
 {
     int32_t now = clock_now_ms();
@@ -349,7 +350,7 @@ void ls_env_random(struct ls_env *env, void *bytes, size_t size)
     }
 }
 
-/* (process, counter) in the shape of a version 4 UUID. */
+/* Writes (process, counter) in the shape of a version 4 UUID. */
 static void make_id(int process, uint32_t number, uint8_t id[16])
 {
     memset(id, 0, 16);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What questions about "for ever" need: who waits, a world in which nothing fails any more, and what a system that is fair
- * does some time if it can do it all the time.
+/* Questions about "for ever": which processes wait, a world without further faults, and weak fairness.
  *
- * Fair is what the system does by itself: whatever can happen without a budget, but the return of a process that has crashed
- * (it may stay away; its session ends without it) and a write that is read behind a broken link (it may be lost). Of client
- * programs everything is fair but the asking: who holds a lock gives it back as his program says, but nobody has to want
- * one. */
+ * Weak fairness: an action that is fair, and enabled all the time, is done some time. Fair are
+ * - steps of the system, but no write that is read behind a broken link (ACTION_LINGER): it may be lost;
+ * - free expiries, and ends of faults, but no restart: a crashed process may stay away, and its session ends;
+ * - verbs of programs, but no acquire, cancel, start or open: no owner has to want a lock. A holder gives it
+ *   back as its program says. */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -52,8 +52,8 @@ static bool is_fair(const struct action *action)
     return action_has(action, TRAIT_FAIR) || the_world.coordinator->price(action) != 0;
 }
 
-/* Adds of whom; of two handles of a process, of which; of owners with programs of their own, of which; of a
- * directory, of which lock. */
+/* Appends the action's server, directory, or process. Of a process it adds the handle, unless that is the
+ * first; or, if owners have programs of their own, the owner. */
 static void add_role(const struct action *action, char *text)
 {
     size_t used = strlen(text);

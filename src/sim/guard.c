@@ -20,7 +20,7 @@ bool world_guard_is_set(void)
     return guard != NULL;
 }
 
-/* The process whose recipe is being called, -1 if there is none. */
+/* Returns the process whose recipe is being called or asked; -1 if there is none. */
 static int called(void)
 {
     return the_world.running != 0 ? the_world.running - 1 : the_world.asked;
@@ -67,7 +67,7 @@ size_t world_alloc_size(const void *memory)
     return known ? zones_size(the_world.running - 1, memory, HEAP_MALLOC) : 0;
 }
 
-/* A step that belongs to no process calls no recipe; should one be at fault all the same, that it was one is what counts. */
+/* A step of no process calls no recipe. An offence in it names process 0: only that it was one counts. */
 void world_tell_offence(int p, enum event_offence offence, const char *where)
 {
     bool known = p >= 0 && p < the_world.options.processes;
@@ -82,15 +82,15 @@ void world_note_offence(enum event_offence offence, const char *where)
     world_tell_offence(called(), offence, where);
 }
 
-/* Its memory is not to be trusted. */
+/* Crashes a process whose memory may be damaged. */
 static void drop_process(int p)
 {
     zones_scrub(p);
     process_crash(p);
 }
 
-/* What a recipe has left half is thrown away: the process is one that has crashed. Between two calls of it, it is of nobody
- * but whose step this is. */
+/* Tells why a call did not come back. The process whose recipe was being called crashes, as its recipe is
+ * half done. If no recipe was being called, the offence is told of the step's process, which goes on. */
 static void give_up(int process, enum event_offence offence, const char *where)
 {
     int p = called();
@@ -102,7 +102,7 @@ static void give_up(int process, enum event_offence offence, const char *where)
     }
 }
 
-/* What it has written to what is not its own may be anything. */
+/* Tells of changed lent memory. Crashes a process whose memory is damaged: it may hold anything. */
 static void check_memory(int p)
 {
     if (!the_world.zoned || !the_world.entered) {
@@ -116,7 +116,7 @@ static void check_memory(int p)
     }
 }
 
-/* A read of what is not to be read. */
+/* Tells of a read of memory that a recipe may not read. */
 static void tell_read(int p, enum event_offence read)
 {
     if (read != EVENT_OFFENCES) {
@@ -124,7 +124,7 @@ static void tell_read(int p, enum event_offence read)
     }
 }
 
-/* fn(ctx), called from one place: each run of a step begins at one depth of the stack, whose addresses make no difference then. */
+/* Calls fn(ctx) from one place: addresses on the stack are then the same in all runs of a step. */
 static __attribute__((noinline)) bool call(void (*fn)(void *ctx), void *ctx, enum event_offence *offence,
                                            const char **where)
 {
@@ -132,7 +132,7 @@ static __attribute__((noinline)) bool call(void (*fn)(void *ctx), void *ctx, enu
     return guard->call(fn, ctx, offence, where);
 }
 
-/* The same, of which nothing stays. */
+/* Calls fn(ctx), and puts back what it changed outside of the arena; the caller puts back the rest. */
 static bool call_aside(void (*fn)(void *ctx), void *ctx)
 {
     enum event_offence offence;
@@ -142,7 +142,7 @@ static bool call_aside(void (*fn)(void *ctx), void *ctx)
     return came_back;
 }
 
-/* A process that the client library has ended finishes its step and is gone then. Its end has been told already. */
+/* Crashes the process that the client library ended in this step. Its end has been told already. */
 static void bury_aborted(void)
 {
     int p = the_world.aborted - 1;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The heap of one process: first fit from the lowest address, freed memory zeroed and merged, so that the image depends
- * on what is allocated and little on how it came about. */
+/* The heap of one process: first fit from the lowest address. Freed memory is zeroed and merged, so that the
+ * image depends on the blocks that are allocated, and little on how that came about. */
 #include "base/assert.h"
 #include "sim/world.h"
 
 #include <string.h>
 
 struct chunk {
-    uint32_t size;  /* with this head; a multiple of 8 */
+    uint32_t size;  /* bytes, with this head; a multiple of 8 */
     uint32_t owner; /* enum heap_owner */
 };
 
 struct heap {
     struct arena_block head;
-    uint32_t start; /* where chunks begin, behind the recipe's state */
+    uint32_t start; /* offset of the first chunk, behind the recipe's state */
     uint32_t reserved;
 };
 
@@ -86,7 +86,7 @@ void *heap_alloc(int p, size_t size, enum heap_owner owner)
     return chunk_at(heap, at) + 1;
 }
 
-/* Joins neighbours that are free; gives the end back. */
+/* Joins free neighbours; gives a free end back. */
 static void merge(int p)
 {
     struct heap *heap = heap_at(p);

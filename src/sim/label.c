@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Labels and back: a label names roles and is the truth in a trace (D4). */
+/* Writes labels, and finds their actions. A label names roles, and in a trace the label counts (D4). */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -23,7 +23,7 @@ static const char *lock_name(int lock)
 
 /* ---- writing ---- */
 
-/* Which of its process's live sessions an expiry ends: 0 for the first. */
+/* Returns the index of an expiry's session among the live sessions of its process. */
 static int session_index(const struct action *expire)
 {
     struct action out[COORD_SESSIONS_MAX];
@@ -91,7 +91,7 @@ static void label_client(const struct action *action, char *label)
     }
 }
 
-/* Of several links of the process which one; the first needs no word. */
+/* Appends which link of the process it is; the first needs no word. */
 static void add_link(char *label, int nth)
 {
     size_t size = strlen(label);
@@ -242,7 +242,7 @@ static bool option(const char *word, const char *name, int32_t *value)
     return true;
 }
 
-/* The kind with one of these traits, or without all of them, whose word this is; -1 if there is none. */
+/* Returns the coordinator's kind with this word and one of the traits (without `with`: none); -1 = none. */
 static int find_kind(const char *word, unsigned traits, bool with)
 {
     for (int k = 0; k < ACTION_KINDS; k++) {
@@ -370,7 +370,7 @@ static int parse_path(struct world *world, const struct words *words, struct act
     return 0;
 }
 
-/* The lock is left out if there is one. */
+/* Reads the lock. A world with one lock leaves it out of the label. */
 static int parse_contender(const struct words *words, struct action *action, const char **why)
 {
     const char *word = words->count > 2 ? words->word[2] : NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The kinds of lock, as a table: scenario files, lists and messages read it. What a kind promises follows from the specs of
- * its locks (lockstep/lock_spec.h); no judge and no driver asks for a kind by name. docs/adding-a-lock-kind.md adds one. */
+/* The kinds of lock, as a table for scenario files, lists and messages. The promises of a kind follow from
+ * the specs of its locks (lockstep/lock_spec.h). No judge and no driver asks for a kind by name.
+ * docs/adding-a-lock-kind.md adds one. */
 #ifndef SIM_LOCK_KINDS_H
 #define SIM_LOCK_KINDS_H
 
@@ -13,19 +14,19 @@
 
 /* One of the locks that a line of this kind declares. */
 struct lock_of_kind {
-    const char *suffix; /* behind the name of the line, "" = none; NULL = end of the list */
+    const char *suffix; /* text behind the line's name; "" = none; NULL = end of the list */
     uint8_t mode;       /* enum ls_lock_mode */
 };
 
 struct lock_kind {
-    const char *word;         /* that begins its line in scenario files */
+    const char *word;         /* first word of its line in scenario files */
     const char *usage, *help; /* for `lockstep list verbs`: the line, and half a sentence */
     bool has_units;           /* the line takes capacity=N and count=N */
     uint8_t loss;             /* enum ls_lock_loss, of each lock */
     struct lock_of_kind lock[LOCKS_OF_A_KIND_MAX];
 };
 
-/* The row of a kind; NULL for a number that is none. */
+/* Returns the row of a kind; NULL for a number that no kind has. */
 const struct lock_kind *lock_kind_at(unsigned kind);
 
 #endif

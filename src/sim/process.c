@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Processes: entering a recipe, and what it says back. Every entry is bracketed, so that calls of zookeeper.h and of
- * the environment know whose they are (D3b). */
+/* Processes: calls of a recipe, and its reports. Each call is bracketed, so that calls of zookeeper.h and of
+ * the environment within it belong to its process (D3b). */
 #include "base/assert.h"
 #include "sim/abilities.h"
 #include "sim/world.h"
@@ -10,13 +10,14 @@
 #include <lockstep/error.h>
 #include <stdio.h>
 
-/* Inline in every build: a call behind zones_paint_stack() would leave addresses where the recipe's frame is next. */
+/* Always inlined: a call behind zones_paint_stack() would leave addresses where the recipe's frame is
+ * next. */
 static inline __attribute__((always_inline)) const struct ls_recipe *recipe(void)
 {
     return the_world.options.recipe;
 }
 
-/* The recipe may write anywhere in its memory. What the world knows of the process is marked by whoever writes to it. */
+/* Begins a call. A recipe may write anywhere in its memory. Other blocks are marked by their writers. */
 static void admit(int p)
 {
     arena_mark(&the_world.arena, the_world.heap_block[p]);
@@ -25,7 +26,8 @@ static void admit(int p)
     the_world.coordinator->enter(p);
 }
 
-/* Returns the state. The stack is painted last, and from the caller's frame: a recipe that is called next has its own there. */
+/* Begins a call and returns the state. Paints the stack last, called from the caller's frame: the recipe is
+ * called from there next, and has its frame there. */
 static inline __attribute__((always_inline)) void *enter(int p)
 {
     void *state = process_state(p);
@@ -36,7 +38,7 @@ static inline __attribute__((always_inline)) void *enter(int p)
     return state;
 }
 
-/* The invariants of the recipe, after each entry but the last. */
+/* Asks the recipe for a broken invariant, behind each call but stop(). */
 static void ask_wrong(int p)
 {
     if (recipe()->wrong == NULL || the_world.stopping) {
@@ -70,7 +72,7 @@ static void leave(void)
     ask_wrong(p);
 }
 
-/* What an owner does within a report is part of the entry that reports. */
+/* Begins a call, unless an owner acts within a report: that is part of the call that reports. */
 static inline __attribute__((always_inline)) void *enter_verb(int p)
 {
     return the_world.reacting ? process_state(p) : enter(p);
@@ -158,7 +160,7 @@ void process_start(int p)
     }
 }
 
-/* Forgets what the process knew; its number of attempt ids goes on, so that they stay unique. */
+/* Forgets what the process knew. Its count of attempt ids goes on, so that ids stay unique. */
 static void wipe(int p)
 {
     struct process *process = process_mark(p);
@@ -188,7 +190,7 @@ static void end_beliefs(int p)
     }
 }
 
-/* Where completions get lost, so does what they would have freed. */
+/* Returns whether completions get lost, and with them the memory that they would free. */
 static bool may_lose_memory(void)
 {
     return (the_world.options.defects & WORLD_DEFECT_DROP_AT_CLOSE) != 0;
@@ -204,7 +206,7 @@ static void tell_leak(int p, struct heap_use use)
     }
 }
 
-/* Before its memory is forgotten. */
+/* Tells of damage and leaks before the memory is forgotten. */
 static void check_memory_at_stop(int p)
 {
     if (the_world.zoned && !zones_are_whole(p)) {
@@ -244,13 +246,14 @@ void process_crash(int p)
 
 /* ---- client verbs ---- */
 
-/* Within stop(), or within close() of this lock. */
+/* Returns whether stop(), or close() of this lock, is under way. */
 static bool is_ending(int lock)
 {
     return the_world.stopping || the_world.closing == 1 + lock;
 }
 
-/* Notes and shows a question. `call` has a bit for each lock of a call for several. */
+/* Notes and shows a request. `call`: a bit for each lock of a call for several. Returns false without
+ * room. */
 static bool ask(int p, int lock, int owner, int timeout_ms, unsigned call)
 {
     struct slot *slot = make_slot(p, lock, owner);
@@ -267,7 +270,7 @@ static bool ask(int p, int lock, int owner, int timeout_ms, unsigned call)
     return true;
 }
 
-/* The call was refused: also after a report, that is an answer too many. */
+/* Notes and shows that a call was refused. Behind a report this is one answer too many, for judges to see. */
 static void refuse(int p, int lock, int owner, int rc)
 {
     struct slot *slot = process_slot(p, lock, owner);
@@ -315,7 +318,7 @@ void process_acquire(int p, int lock, int owner, int timeout_ms)
     }
 }
 
-/* A call for several locks is given up as a whole. */
+/* Cancels an acquire; one for several locks ends as a whole. */
 void process_cancel(int p, int lock, int owner)
 {
     const struct slot *slot = process_slot(p, lock, owner);
@@ -331,10 +334,9 @@ void process_cancel(int p, int lock, int owner)
     leave();
 }
 
-/* A call of release() that has not returned. A FREED of it within the call waits until RELEASED has been
- * announced. */
+/* A call of release() that has not returned. A FREED report within it is shown behind its RELEASED. */
 struct release {
-    struct release *outer; /* the one in whose report this was called */
+    struct release *outer; /* the release() around it, or another lock of its release_all() */
     int lock, owner;
     bool freed_waits;
     struct event freed;
@@ -398,7 +400,7 @@ void process_release_all(int p, const struct action *action)
     }
 }
 
-/* The resource compares the token with the newest that it has taken; or, guarded, the ensemble looks for the node. */
+/* The resource compares the token with the newest that it took; guarded, the ensemble looks for the node. */
 void process_write(int p, int lock, int owner, bool guarded)
 {
     const struct slot *slot = process_slot(p, lock, owner);
@@ -434,7 +436,7 @@ void process_revocable(int p, int lock)
     tell_of_lock(EVENT_LISTENS, p, lock, rc);
 }
 
-/* The question first: its answer may come before revoke() returns. */
+/* Shows the request first: its answer may come before revoke() returns. */
 void process_revoke(int p, int lock, int place)
 {
     tell_of_lock(EVENT_REVOKES, p, lock, 0);
@@ -446,7 +448,7 @@ void process_revoke(int p, int lock, int place)
     }
 }
 
-/* The event first, unless a report is to bring it: who waits may be granted before set_capacity() returns. */
+/* Shows the capacity first, unless the recipe reports it: waiters may be granted within set_capacity(). */
 void process_resize(int p, int lock, int capacity)
 {
     if (recipe()->count == NULL) {
@@ -465,7 +467,8 @@ bool process_has_closed(int p, int lock)
     return (process_at(p)->closed >> lock & 1) != 0;
 }
 
-/* The world believes of a closed lock what the recipe promises; an acquire without an answer stays one, for judges to see. */
+/* Ends the holds of a closed lock, as the recipe promises. Judges see acquires that stay without an
+ * answer. */
 static void end_holds(int p, int lock)
 {
     struct pack pack = process_pack(p);
@@ -493,7 +496,7 @@ void process_close(int p, int lock)
     tell_of_lock(EVENT_LOCK_CLOSED, p, lock, rc < 0 ? rc : 0);
 }
 
-/* Without memory the lock stays closed. */
+/* Opens a closed lock; without memory it stays closed. */
 void process_open(int p, int lock)
 {
     void *state = enter(p);
@@ -522,7 +525,7 @@ void process_wake_all(void)
     }
 }
 
-/* Whom only news can wake is not tired: they would make that good anyway. */
+/* If the process can only wait for news, forgets that its retry fired in vain: news would do that anyway. */
 static void forget_tiredness(int p)
 {
     if (process_tired(p) && !timers_of_work(p) && !the_world.coordinator->awaits(p)) {
@@ -605,7 +608,7 @@ void process_fire(int p, int index)
 
 /* ---- reports ---- */
 
-/* A cancel finds nothing to give up: the answer is there. */
+/* Cancels within a report: the answer is there, so nothing is left to be canceled. */
 static void react_by_cancel(int p, int lock, int owner)
 {
     int rc = recipe()->cancel(process_state(p), lock, owner);
@@ -616,8 +619,8 @@ static void react_by_cancel(int p, int lock, int owner)
     }
 }
 
-/* Does what the program says for the report of an answer; nothing follows an acquire that is made there. A close makes no
- * other close, and a process that stops does nothing more. */
+/* Does what the program says for the report of an answer. Answers within that call are not reacted to. A
+ * close leads to no other close, and a process that stops does nothing more. */
 static void react(int p, int lock, int owner, bool failed)
 {
     bool acts = the_world.programmed && recipe()->in_reports && !the_world.stopping;
@@ -665,7 +668,7 @@ static void report_grant(int p, const struct ls_report *report)
     slot->depth = report->depth > 0 ? report->depth : 1;
     slot->token = report->token;
     if (slot->belief == LS_NOT_HELD) {
-        slot->belief = BELIEF_NONE; /* any answer is news */
+        slot->belief = BELIEF_NONE; /* any answer differs from it */
     }
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
     event.code = report->depth;
@@ -707,7 +710,7 @@ static void report_freed(int p, const struct ls_report *report)
     }
 }
 
-/* A hold is lost: its owner has to hear of that by a release, or waits again. */
+/* Marks a hold as lost. Its owner waits again if the lock's spec says so; else a release has to tell it. */
 static void lose_hold(struct slot *slot)
 {
     bool again = slot->rec.tag < the_world.options.locks &&
@@ -834,7 +837,8 @@ static void ask_slot(int p, struct slot *slot)
     }
 }
 
-/* A check for an owner that does not hold would let its write pass, if it is of a node that stands. */
+/* Asks for the guard of an owner that does not hold. It must get none: if its node stands, the check would
+ * let its write pass. */
 static void ask_for_guard(int p, const struct slot *slot)
 {
     the_world.asked = p;
@@ -845,8 +849,8 @@ static void ask_for_guard(int p, const struct slot *slot)
     }
 }
 
-/* An owner that waits has nothing to release, and any other nothing to cancel. Of a closed lock it is not asked, nor of one that
- * nobody has declared. */
+/* Makes a call that has to be refused: release() for an owner that waits, cancel() for one that does not.
+ * Owners that wait and hold are passed over, and so are closed and undeclared locks. */
 static void ask_refusal(int p, const struct slot *slot)
 {
     static char told[64];
@@ -868,7 +872,7 @@ static void ask_refusal(int p, const struct slot *slot)
     }
 }
 
-/* A paused process is asked too: what it would answer on resuming counts (D5). */
+/* Asks a process for its beliefs. A paused one is asked too: its answer on resuming counts (D5). */
 void process_ask_belief(int p)
 {
     struct pack pack = process_pack(p);
@@ -894,7 +898,7 @@ void process_ask_belief(int p)
     }
 }
 
-/* At rest, where what is not done is never done. */
+/* Tells of work that is left over: at rest it is never done. */
 static void ask_idle(void *ctx)
 {
     int p = *(int *)ctx;
@@ -918,7 +922,7 @@ static void rehearse_stop(void *ctx)
     rehearsal->left = heap_use(rehearsal->process);
 }
 
-/* What a stop would leave behind now. */
+/* Tells of the leak that a stop would leave now. */
 static void ask_leak(int p)
 {
     static struct rehearsal rehearsal; /* not on a stack that recipes share */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Programs: what the owners of a process do, and which operation is next.
+/* Programs: the operations that owners of a process do, and which of them is next.
  *
- * A program is one list of operations, or one list for each owner (a task). Each list has a counter of its own in the process's
- * block. An operation waits until its list has the answers to what was asked before; the answers of other owners with a
- * task of their own do not matter to it. */
+ * A program is one list of operations, or one list for each owner (a task). Each list has a counter of its
+ * own in the block of the process. An operation waits for the answers that its list asked for before. Answers
+ * to other owners that have tasks do not matter to it. */
 #include "sim/abilities.h"
 #include "sim/world.h"
 
@@ -16,7 +16,7 @@ struct list {
     const struct action *ops;
     int count;
     bool endless;
-    int owner; /* whose answers it waits for; -1 = those of all owners */
+    int owner; /* owner whose answers the list waits for; -1 = all owners */
 };
 
 static const struct world_program *program(int p)
@@ -39,7 +39,7 @@ static struct list list_at(int p, int which)
     return (struct list){all->ops + task->begin, task->end - task->begin, task->endless, task->owner};
 }
 
-/* The list that an owner's operations are in; -1 if none is. */
+/* Returns the list with the owner's operations; -1 = none. */
 static int list_of(int p, int owner)
 {
     for (int i = 0; i < program_lists(p); i++) {
@@ -62,7 +62,7 @@ void program_rewind(int p)
     memset(process->pc, 0, sizeof process->pc);
 }
 
-/* The next step, NULL if there is none. An endless list comes to its first one again. */
+/* Returns the next step, or NULL. An endless list begins again behind its last step. */
 static const struct action *upcoming(const struct list *list, int pc)
 {
     if (pc >= list->count) {
@@ -71,8 +71,7 @@ static const struct action *upcoming(const struct list *list, int pc)
     return pc >= 0 ? &list->ops[pc] : NULL;
 }
 
-/* What the list had last before the present step, of this kind and with this lock and owner (any, if lock is -1); NULL if
- * there was no such thing. */
+/* Returns the last operation before `pc` of this kind, lock and owner (lock -1: of any); NULL = none. */
 static const struct action *last_op(const struct list *list, int pc, enum action_kind kind, int lock,
                                     int owner)
 {
@@ -99,21 +98,22 @@ const struct action *program_last_acquire(int p, int lock, int owner)
     return last_op(&list, process_at(p)->pc[which], ACTION_ACQUIRE, lock, owner);
 }
 
-/* Whether the list waits for the answer to that. */
+/* Returns whether the list waits for the answer to its last such operation. */
 static bool is_awaited(const struct list *list, int pc, enum action_kind kind, int lock, int owner)
 {
     const struct action *op = last_op(list, pc, kind, lock, owner);
     return op == NULL || (op->modes & ACTION_NOWAIT) == 0;
 }
 
-/* Whoever goes on without an answer waits for it all the same where he comes back to that lock. */
+/* Returns whether the step is about the lock that the slot waits for. Then it waits for the answer, also
+ * behind an operation that the list does not wait for. */
 static bool is_about(const struct action *op, const struct slot *slot)
 {
     bool of_slot = op->kind == ACTION_ACQUIRE || op->kind == ACTION_RELEASE || op->kind == ACTION_WRITE;
     return of_slot && action_has_lock(op, slot->rec.tag) && op->owner == slot->rec.word;
 }
 
-/* Whether some answer has to come before this step. */
+/* Returns whether an answer has to come before this step. */
 static bool waits(int p, const struct list *list, int pc, const struct action *op)
 {
     struct pack pack = process_pack(p);
@@ -141,7 +141,7 @@ const struct action *program_next_op(int p, int which)
     return (process->started || op->kind == ACTION_START) && !waits(p, &list, pc, op) ? op : NULL;
 }
 
-/* The list that stands at this step; -1 if none does. */
+/* Returns the list whose next step is this action; -1 = none. */
 static int list_at_step(const struct action *action)
 {
     for (int i = 0; i < program_lists(action->process); i++) {
@@ -175,8 +175,8 @@ int world_program_step(struct world *world, const struct action *action)
     return step;
 }
 
-/* Whether a step has lost its meaning: the lock is not held, because the acquire before it failed; it is closed, or open
- * already; or the recipe knows no revocation, or cannot close locks, or knows one capacity alone. */
+/* Returns whether a step has lost its meaning. Its lock is not held, as the acquire failed; or is closed, or
+ * already open. Or the recipe cannot revoke, close locks, or change a capacity. */
 static bool is_void(int p, const struct action *op)
 {
     const struct ls_recipe *recipe = the_world.options.recipe;

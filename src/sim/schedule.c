@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The default schedule: what a well-behaved system does next when a script does not say. */
+/* The default schedule: the next step of a well-behaved system where a script names none. */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -41,7 +41,7 @@ static bool work_ahead(void)
     return false;
 }
 
-/* What is possible at this very moment, but for late commits: the first of the list, which need not be made to its end. */
+/* Chooses a step that is possible at this moment, other than a late commit. It makes no whole list. */
 static bool immediate(struct action *out)
 {
     if (the_world.options.timers_first && due_timer(out)) {
@@ -89,7 +89,7 @@ int world_settle(struct world *world, int limit, world_step_fn step, void *ctx)
 
 /* ---- passing time ---- */
 
-/* The clock stops after 23 days, so that a moment a day ahead is a number of 32 bits too. */
+/* End of the clock, 23 days in ms: a moment a day later still fits into int32_t. */
 #define CLOCK_END_MS (23 * 24 * 3600 * 1000)
 
 static int pass_timed(struct world *world, int ms, int limit, world_step_fn step, void *ctx)
@@ -110,7 +110,7 @@ static int pass_timed(struct world *world, int ms, int limit, world_step_fn step
             struct action rest = action;
             rest.ms = end - now;
             if (world_enabled(world, &rest)) {
-                action = rest; /* nothing can become due before the end, or exactly at it */
+                action = rest; /* nothing has to happen before the end */
             } else if (!world_enabled(world, &action)) {
                 return LS_EOVERFLOW;
             }
@@ -123,13 +123,13 @@ static int pass_timed(struct world *world, int ms, int limit, world_step_fn step
 
 #define OVERDUE_MAX 256
 
-/* Who runs default actions, and how many may follow. */
+/* How default actions are run, and how many. */
 struct passing {
     struct world *world;
     int limit;
     world_step_fn step;
     void *ctx;
-    int count; /* actions so far, negative once the limit was met */
+    int count; /* actions so far; negative once the limit was met */
 };
 
 static void go_on(struct passing *passing, const struct action *action)
@@ -145,7 +145,7 @@ static void go_on(struct passing *passing, const struct action *action)
     passing->count = more < 0 ? more : passing->count + more;
 }
 
-/* Mute links are given up. */
+/* Lets the library give up mute links. */
 static void pass_give_ups(struct passing *passing)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
@@ -162,7 +162,7 @@ static void pass_give_ups(struct passing *passing)
     }
 }
 
-/* Sessions that nobody refreshes end. */
+/* Lets sessions expire that no running, connected process refreshes. */
 static void pass_expiries(struct passing *passing)
 {
     for (int p = 0; p < passing->world->options.processes; p++) {
@@ -179,7 +179,7 @@ static void pass_expiries(struct passing *passing)
     }
 }
 
-/* Timers that are armed now fire, each once. */
+/* Lets each timer that is armed now fire once. */
 static void pass_timers(struct passing *passing)
 {
     struct armed {
@@ -236,7 +236,7 @@ bool world_is_healing(const struct action *action)
     return action_has(action, TRAIT_HEALS) || (the_world.coordinator->price(action) & COORD_ABANDONED) != 0;
 }
 
-/* Ends what the coordinator lists at this place as the end of a fault, whatever the budgets. */
+/* Ends the faults whose ends the coordinator lists at this place, whatever the budgets. */
 static int heal_listed(struct world *world, int client, enum coord_place place, world_step_fn step, void *ctx)
 {
     struct action out[WORLD_ACTIONS_MAX];
@@ -275,7 +275,8 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
 
 /* ---- rest ---- */
 
-/* What a recipe says of itself does not count: if it is not idle and nothing is under way, nothing ever will be. */
+/* Returns whether nothing will happen to the process by itself. Its idle() does not count: a recipe that is
+ * not idle while nothing is under way stays so for ever. */
 static bool process_at_rest(int p)
 {
     const struct process *process = process_at(p);

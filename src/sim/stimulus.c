@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What an action brings to a recipe, and in which state it finds it: for reports of what was covered. */
+/* Stimuli for coverage reports: the event that an action brings to a recipe, and the recipe's state then. */
 #include "sim/remark.h"
 #include "sim/world.h"
 
 #include <stdio.h>
 
-/* What enters a recipe, but for timers and deliveries; NULL otherwise. */
+/* Returns the stimulus of a verb or restart that enters a recipe; NULL for other actions. */
 static const char *name_verb(const struct action *action)
 {
     if (action->kind == ACTION_ACQUIRE && action->timeout_ms >= 0) {
@@ -46,7 +46,7 @@ uint32_t world_recipe_states(struct world *world, int process)
     return recipe->states_now(process_state(process));
 }
 
-/* How many, as in "1 reply". */
+/* Writes a count, as in "1 reply is". */
 static int say_count(char *text, size_t size, int count, const char *one, const char *several)
 {
     return snprintf(text, size, "%d %s", count, count == 1 ? one : several);

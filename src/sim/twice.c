@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Steps of recipes from shared objects that are done twice, to find reads of memory that a recipe may not read.
+/* Steps of recipes from shared objects that are done twice, to find reads of memory that must not be read.
  *
- * Definition: memory is not to be read if it has not been set (the stack below the recipe, what malloc() gives), is free or a
- * zone, or was lent to a callback that is over. A step is first done with one of the bytes PAINTS in all such memory, and
- * nothing of it stays; what was lent cannot be accessed at all then. Afterwards the step is done with the bytes that such
- * memory always holds (FRESH, FREED, ZONE, and of lent memory what the coordinator writes). Where all steps are done twice, each byte of PAINTS has its turn.
+ * Definition: a recipe must not read memory that has not been set (the stack below it, a block from
+ * malloc()). Nor may it read free memory, a zone, or memory that was lent to a callback that is over. The
+ * step is first done with all such memory painted with a byte of PAINTS, and undone. Memory that was lent
+ * cannot be accessed at all then. Afterwards the step is done with the bytes that such memory always holds:
+ * FRESH, FREED, ZONE, or those of the coordinator. With WORLD_DOUBT_ALL each byte of PAINTS has its run.
  *
- * Claim: if the two differ, the recipe has read such memory, or is not deterministic. Why: all else is the same for both. They
- * differ if one does not come back, if their events differ, or if a block of the arena does; bytes that were merely moved do not
- * count (zones_same()). Checked by tests/cli/memory.sh.
+ * Claim: if two runs differ, the recipe has read such memory, or is not deterministic. Why: all else is the
+ * same for both. Runs differ if one does not come back, or if their events or a block of the arena differ.
+ * Bytes that were merely moved do not count (zones_same()). Checked by tests/cli/memory.sh.
  *
- * It does not see a read that makes no difference between the two bytes, nor one of a register or of what the client
- * library has left on the stack.
+ * Not found: reads to which the two bytes make no difference, of registers, of the client library's old
+ * stack.
  *
- * Example: `int *n = malloc(4); if (*n > 0) release();` releases with one of PAINTS, but neither with the other nor with FRESH,
- * which makes a negative number. `if (*n == 7) release();` releases in none, and is not found. */
+ * Example: `int *n = malloc(4); if (*n > 0) release();` releases with one byte of PAINTS, but neither with
+ * the other nor with FRESH, a negative number. `if (*n == 7) release();` never releases, and is not found. */
 #include "base/hash.h"
 #include "sim/world.h"
 
@@ -24,21 +25,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_STEPS 16 /* of each kind */
+#define FIRST_STEPS 16 /* of each kind, done twice with WORLD_DOUBT_FIRST */
 #define KINDS_MAX 4096
-#define SEARCH_OF 64  /* then one in so many */
-#define RANDOM_OF 256 /* the same, in worlds that doubt few steps */
+#define SEARCH_OF 64  /* of later ones, about one of so many */
+#define RANDOM_OF 256 /* the same with WORLD_DOUBT_FEW */
 #define PAINTS_COUNT 2
 
 static const unsigned char PAINTS[PAINTS_COUNT] = {0, 0x31}; /* a zero, and a positive number */
 
-/* What is no part of the arena, without the options. */
+/* The part of the world outside of the arena's blocks, without the options. */
 struct aside {
     struct arena arena;
     unsigned char rest[sizeof(struct world) - offsetof(struct world, observer)];
 };
 
-/* What the step has come to. */
+/* The result of one run of the step. */
 struct result {
     struct arena_image *image; /* NULL: memory was short */
     uint64_t events;
@@ -51,20 +52,20 @@ static uint64_t steps;
 static struct {
     int process;
     struct arena_image *before;
-    struct aside world; /* before, too */
-    int run;            /* the present one with painted memory */
+    struct aside world; /* as it was before the step */
+    int run;            /* index in PAINTS of the present run */
     struct result painted[PAINTS_COUNT];
 
-    /* Once the step has been done. */
+    /* Known once the step has been done. */
     uint64_t events;
-    enum event_offence offence; /* EVENT_OFFENCES: the runs do not differ */
-    unsigned char paint;        /* of the run that differs */
-    size_t reason;              /* the present one of REASONS */
+    enum event_offence offence; /* EVENT_OFFENCES = the runs do not differ */
+    unsigned char paint;        /* byte of PAINTS of the run that differs */
+    size_t reason;              /* index in REASONS of the present run */
     struct arena_image *after;
     struct aside world_after;
 } doubted;
 
-/* Which memory makes the difference, if one of these alone does. */
+/* Kinds of memory that are painted alone, to find the one that makes the difference. */
 static const struct {
     unsigned painted;
     enum event_offence offence;
@@ -119,12 +120,12 @@ static void put_back(const struct aside *aside)
 static void go_back(const struct arena_image *image)
 {
     arena_restore(&the_world.arena, image);
-    put_back(&doubted.world); /* with what is marked: the bytes are as they were */
+    put_back(&doubted.world); /* with its marks: the bytes are as they were */
     lending_put_back(0);
     lending_lend(0);
 }
 
-/* What is done from now on is done with painted memory. */
+/* Paints memory from now on, shows no events, and adds them up. */
 static void paint(unsigned painted, unsigned char byte)
 {
     the_world.painted = (uint8_t)painted;
@@ -145,7 +146,7 @@ static struct result result_of(bool came_back)
         .image = arena_save(&the_world.arena), .events = the_world.event_sum, .came_back = came_back};
 }
 
-/* Keeps what the step begins with. False if memory is short. */
+/* Saves the state before the step. Returns false if memory is short. */
 static bool set_out(void)
 {
     doubted.before = arena_save(&the_world.arena);
@@ -201,7 +202,7 @@ static bool same_block(int block, const unsigned char *now, size_t now_size, con
                        size_t then_size)
 {
     if (block == the_world.judge_block) {
-        return true; /* judges were not told */
+        return true; /* judges were not told of the other run */
     }
     bool memory =
         doubted.process < the_world.options.processes && block == the_world.heap_block[doubted.process];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Worlds that lack a choice point: what a search would not see if the point were no choice. A choice point that is a
- * constant of the run gets its plainest value when the world is laid out; of those that are actions, the coordinator takes
- * some out of the list of what can happen next. */
+/* Worlds that lack a choice point: they show which violations a search finds by means of it. If the point is
+ * a constant of the run, it gets its plainest value when the world is laid out. If it consists of actions,
+ * the coordinator takes some out of the list of enabled ones. */
 #include "sim/world.h"
 
 #include <string.h>

@@ -82,7 +82,7 @@ static char *constant_text(const char *a, const char *b)
     return text;
 }
 
-/* NULL if all of them are mutexes. */
+/* Completes the specs. Returns a copy in the constant region; NULL if all locks are mutexes. */
 static const struct ls_lock_spec *lay_specs(struct world_options *options)
 {
     for (int i = 0; i < options->locks; i++) {
@@ -341,7 +341,7 @@ bool world_is_guarded(const struct world *world)
 void world_begin(struct world *world)
 {
     if (world_trouble(world) != NULL) {
-        return; /* of the options: no recipe is to run in a world that is not its own */
+        return; /* of the options: no recipe may run in a world that is not for it */
     }
     if (world->coordinator->prepare != NULL) {
         world->coordinator->prepare();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The inside of a world: what lies in which block. Only src/sim includes this. */
+/* The inside of a world: the contents of its blocks. Only src/sim includes this header. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
@@ -15,7 +15,7 @@
 
 #include <lockstep/sim.h>
 
-/* What a recipe holds in its hand: which process it is. Lies in the constant region. */
+/* The handle by which a recipe names its process. It lies in the constant region. */
 struct ls_env {
     uint8_t process;
 };
@@ -23,16 +23,16 @@ struct ls_env {
 /* The block of the world as a whole. */
 struct world_state {
     struct arena_block head;
-    uint8_t budget[WORLD_FAULTS]; /* left */
-    uint8_t budget_total;         /* left; 255 = no limit */
-    uint8_t over; /* nothing fails any more: what no handle has ends, see world_end_faults() */
+    uint8_t budget[WORLD_FAULTS]; /* faults of each kind that may still be bought */
+    uint8_t budget_total;         /* faults that may still be bought, over all kinds; 255 = no limit */
+    uint8_t over; /* 1 after world_end_faults(): no more faults; sessions without a handle end for free */
     uint8_t reserved[2];
-    uint32_t repeated; /* a bit for each process of which a poll or renewal has fired since the last change */
+    uint32_t repeated; /* a bit for each process with a poll or renewal that has fired since a change */
     uint8_t unused[8];
-    int64_t newest[WORLD_LOCKS_MAX]; /* the resources: the newest fencing token taken */
-    uint32_t
-        tired; /* untimed, a bit for each process: a timer of work has fired, and nothing has changed since */
-    int32_t now_ms; /* the clock; untimed 0 */
+    int64_t newest[WORLD_LOCKS_MAX]; /* newest fencing token that the resource of each lock took; 0 = none */
+    /* without a clock: a bit for each process whose timer of work fired with no change since (D8) */
+    uint32_t tired;
+    int32_t now_ms; /* the clock, in ms; 0 without one */
 };
 
 /* ---- process blocks: lists behind struct process ---- */
@@ -43,31 +43,31 @@ struct process {
     struct arena_block head;
     uint8_t started;
     uint8_t crashed;
-    uint8_t paused;              /* as the coordinator knows it; kept here because it is asked so often */
-    uint8_t fail_in;             /* the n-th next allocation fails; 0 = none */
-    uint32_t ids;                /* attempt ids handed out */
-    uint8_t closed;              /* locks that the process has closed, a bit each */
-    uint8_t pc[WORLD_TASKS_MAX]; /* the next step of each list of its program */
+    uint8_t paused;              /* as the coordinator has it; a copy, as it is read often */
+    uint8_t fail_in;             /* n: the n-th next allocation fails; 0 = none does */
+    uint32_t ids;                /* number of attempt ids handed out; it never restarts */
+    uint8_t closed;              /* a bit for each lock that the process has closed */
+    uint8_t pc[WORLD_TASKS_MAX]; /* index of the next step of each list of its program */
     uint8_t reserved[3];
-    void *kept; /* of the coordinator, in the heap; NULL = nothing */
+    void *kept; /* pointer that the coordinator keeps, into the heap; NULL = none */
     struct pack_table table;
 };
 
-/* Of a hold that was granted in this step: nobody has asked for its belief yet. */
+/* Belief of a hold that was granted in this step: the recipe has not been asked for it yet. */
 #define BELIEF_NONE 3
 
-/* One per (lock, owner) that asked for a lock and has not come to rest, in that order. */
+/* A pair (lock, owner) that waits, holds, or has another belief than LS_NOT_HELD. The list is sorted. */
 struct slot {
     struct rec rec; /* tag = lock, word = owner */
     int32_t depth;
-    uint8_t pending; /* an acquire is not answered yet */
-    uint8_t lost;    /* the session died since the grant, and the process was told */
-    uint8_t belief;  /* enum ls_belief as last announced, or BELIEF_NONE */
-    uint8_t call; /* locks that were asked for in one call with it, a bit each; 0 = it was asked for alone */
+    uint8_t pending; /* 1 = an acquire has no answer yet */
+    uint8_t lost;    /* 1 = the hold was lost, and the process was told */
+    uint8_t belief;  /* enum ls_belief as announced last, or BELIEF_NONE */
+    uint8_t call;    /* a bit for each lock of one call for several; 0 = a call for one lock */
     int64_t token;
 };
 
-/* An armed timer; sorted by name, then by address. */
+/* An armed timer. The list is sorted by name, then by address. */
 struct timer {
     struct rec rec; /* tag = enum ls_timer_role */
     code_ref name;
@@ -78,7 +78,7 @@ struct timer {
     void *ctx;
 };
 
-/* A poll or renewal that has fired since the last change: once more would bring nothing new. */
+/* A poll or renewal that has fired since the last change: firing it again would bring nothing new. */
 struct repeat {
     struct rec rec;
     const struct ls_timer *timer;
@@ -91,43 +91,43 @@ struct repeat {
 struct world {
     struct arena arena;
     const struct coordinator *coordinator;
-    struct coord_host host; /* what it is lent */
+    struct coord_host host; /* functions and data that the coordinator is lent */
     struct world_options options;
     world_observer observer;
     void *observer_ctx;
     struct ls_env *env[WORLD_PROCESSES_MAX];
     const struct ls_recipe_config *config;
-    const char *lock_path[WORLD_LOCKS_MAX]; /* whole paths, chroot included */
+    const char *lock_path[WORLD_LOCKS_MAX]; /* whole path of each lock, chroot included */
     int state_block;
     int judge_block;
-    struct process *process[WORLD_PROCESSES_MAX]; /* where the blocks lie; they do not move */
+    struct process *process[WORLD_PROCESSES_MAX]; /* address of each process's block, which never moves */
     int process_block[WORLD_PROCESSES_MAX];
     int heap_block[WORLD_PROCESSES_MAX];
     uint64_t steps;
-    uint32_t
-        paid; /* a bit for each kind of fault that was ever taken out of its budget; no part of the value */
-    uint64_t layouts; /* how often it was laid out */
-    int locked;       /* the environment's mutex of the running process */
+    /* a bit for each kind of fault that was ever taken out of its budget; no part of the value */
+    uint32_t paid;
+    uint64_t layouts; /* number of times that a world was laid out */
+    int locked;       /* 1 = the running process holds the environment's mutex */
     int running;      /* 1 + the process whose recipe is being entered; 0 = none */
-    int asked;        /* the process whose recipe is asked a question, which changes nothing; -1 = none */
+    int asked;        /* process whose recipe answers a question, which changes nothing; -1 = none */
     int in_callback;
     bool programmed;         /* some process has a program */
-    struct release *release; /* the innermost one that the running process is in; NULL = none */
+    struct release *release; /* innermost release() under way; NULL = none */
     bool reacting;           /* an owner acts within the report of an answer */
-    bool timer_fired;        /* in this step, one that is no deadline */
-    bool lease_timer_fired;  /* in this step, one that ends a belief in a lease */
-    bool stopping;           /* within a recipe's stop */
-    uint8_t closing;         /* within a recipe's close: 1 + the lock; else 0 */
-    bool zoned;              /* there is a guard: the memory of processes has red zones, see zones.c */
+    bool timer_fired;        /* a timer that is no deadline has fired in this step */
+    bool lease_timer_fired;  /* a timer that ends a belief in a lease has fired in this step */
+    bool stopping;           /* a recipe's stop() is under way */
+    uint8_t closing;         /* 1 + the lock whose close() is under way; 0 = none */
+    bool zoned;              /* there is a guard: memory of processes has red zones (zones.c) */
     bool entered;            /* a recipe was entered in this guarded call */
     enum world_doubt doubt;
     bool sums;       /* events are added up in event_sum */
-    bool muted;      /* nobody is told of events: the step will be done again */
-    bool observing;  /* judges look at an event */
-    uint8_t painted; /* PAINT_… */
-    uint8_t paint;   /* the byte that memory of these kinds holds */
+    bool muted;      /* events are not shown: the step will be done again */
+    bool observing;  /* the judges look at an event */
+    uint8_t painted; /* kinds of memory that are painted: PAINT_… */
+    uint8_t paint;   /* byte that painted memory holds */
     uint64_t event_sum;
-    int aborted; /* the process that the client library has ended in this step, plus one; 0 = none */
+    int aborted; /* 1 + the process that the client library has ended in this step; 0 = none */
     const char *text[TEXTS_MAX];
     int texts;
     char why[WORLD_LABEL_MAX];
@@ -136,7 +136,7 @@ struct world {
 
 extern struct world the_world;
 
-/* From now on no recipe is being called, whatever was under way. */
+/* Forgets the call of a recipe that was under way. */
 static inline void world_forget_call(void)
 {
     the_world.locked = the_world.in_callback = the_world.running = 0;
@@ -158,7 +158,7 @@ static inline struct world_state *the_state(void)
     return arena_at(&the_world.arena, the_world.state_block);
 }
 
-/* The clock. Without one, nothing depends on it. */
+/* Returns the clock in ms; 0 without a clock, so that nothing depends on it. */
 static inline int32_t clock_now_ms(void)
 {
     return the_world.options.timed ? the_state()->now_ms : 0;
@@ -225,7 +225,7 @@ static inline bool lending_is_same(uint64_t from_0, uint64_t from_1)
     return the_world.coordinator->lending != NULL && the_world.coordinator->lending->is_same(from_0, from_1);
 }
 
-/* Whether a guarded write of this owner (any, if it is -1) has no answer yet. */
+/* Returns whether a guarded write of this owner (-1 = of any) has no answer yet. */
 static inline bool write_waits(int p, int owner)
 {
     return the_world.coordinator->write_waits != NULL && the_world.coordinator->write_waits(p, owner);
@@ -233,43 +233,44 @@ static inline bool write_waits(int p, int owner)
 
 void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The recipe of the process that runs does what no recipe may. */
+/* Tells judges that the recipe being called breaks a rule; `where` = function or text, or NULL. */
 void world_note_offence(enum event_offence offence, const char *where);
 
-/* That of this process does. */
+/* Tells the same of the recipe of process p. */
 void world_tell_offence(int p, enum event_offence offence, const char *where);
 
 /* ---- guard.c: steps of recipes that are not to be trusted ---- */
 
-/* fn(ctx), a step of this process and this kind (0: no recipe is called but for its belief), guarded if there is a guard: a process that did not come back is noted, and as if it had
- * crashed. */
+/* Does fn(ctx), a step of this process and kind; kind 0 = recipes are asked for beliefs at most. If there is
+ * a guard, the step is guarded: if it does not come back, that is noted, and the process has crashed. */
 void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx);
 
-/* fn(ctx), of which nothing stays. False if it did not come back, or there is no guard. */
+/* Does fn(ctx) and undoes it. Returns false if it did not come back, or there is no guard. */
 bool guard_rehearse(void (*fn)(void *ctx), void *ctx);
 
 /* ---- twice.c: reads of memory that is not to be read ---- */
 
 void twice_begin(void);
-/* Whether the next step, of this kind, is to be done twice. */
+/* Counts a step of this kind; returns whether it is to be done twice. */
 bool twice_is_due(uint32_t kind);
-/* To be called before the step, of this process. False if memory is short. */
+/* Saves the state before a step of this process. Returns false if memory is short. */
 bool twice_prepare(int process);
-/* True if the step is now to be done with other bytes in such memory. What it has done is undone by twice_end(). */
+/* Returns true if the step is to be done now with painted memory. twice_end() undoes that. */
 bool twice_next(void);
 void twice_end(bool came_back);
-/* To be called behind the step. */
+/* Compares the runs; to be called behind the step. */
 void twice_compare(void);
-/* True if the step is now to be done once more, to find out why. What it has done is undone by twice_end_reason(). */
+/* Returns true if the step is to be done once more, to find the reason. twice_end_reason() undoes that. */
 bool twice_next_reason(void);
 void twice_end_reason(bool came_back);
-/* The offence if the runs differ, otherwise EVENT_OFFENCES. */
+/* Returns the offence if the runs differ, otherwise EVENT_OFFENCES. */
 enum event_offence twice_verdict(void);
-/* Does something of which nothing stays, and of which nobody is told. False if it did not come back, or memory is short. */
+/* Calls fn by `call`, unseen by judges, and undoes it. Returns false if it did not come back, or memory is
+ * short. */
 bool twice_rehearse(bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx), void *ctx);
-/* To be called instead behind a step that has not come back; `twice` says whether it was done twice. */
+/* Frees what was saved, behind a step that has not come back; `twice` = twice_prepare() was called. */
 void twice_drop(bool twice);
-/* Adds an event up. */
+/* Adds an event to event_sum. */
 void twice_note(const struct event *event);
 
 /* ---- process.c: entering recipes ---- */
@@ -283,63 +284,62 @@ void process_cancel(int p, int lock, int owner);
 void process_write(int p, int lock, int owner, bool guarded);
 void process_revocable(int p, int lock);
 void process_revoke(int p, int lock, int place);
-/* Whether the process has closed this lock. */
+/* Returns whether the process has closed this lock. */
 bool process_has_closed(int p, int lock);
 void process_close(int p, int lock);
 void process_open(int p, int lock);
 void process_resize(int p, int lock, int capacity);
 void process_fire(int p, int timer);
 void process_run_step(const struct action *step);
-/* Something has changed for this process (all of them): retries may go on, see timer_may_fire(). */
+/* Lets retries of one process (of all) fire again, as something has changed: see timer_may_fire(). */
 void process_wake(int p);
 void process_wake_all(void);
 struct slot *process_slot(int p, int lock, int owner);
-/* The same for an action that names several locks. */
+/* Does an action that names several locks. */
 void process_acquire_all(int p, const struct action *action);
 void process_release_all(int p, const struct action *action);
-/* Puts the recipe's query to one process and announces a change (D5). */
+/* Asks the recipe of one process for its beliefs, and announces changes (D5). */
 void process_ask_belief(int p);
 
-/* To be asked at rest alone. */
+/* Asks whether the recipe is idle and leaks nothing; at rest only. */
 void process_ask_idle(int p);
 
-/* What its idle() answers. False if it has none, or cannot be asked: it is not started, or is being called. */
+/* Returns what idle() answers; false if the recipe has none, has not started, or is being called. */
 bool process_says_idle(int p);
 void *process_state(int p);
 
 /* ---- program.c: what processes do by themselves ---- */
 
-/* How many lists of operations the program has, at least one. */
+/* Returns the number of lists of operations in the program, at least 1. */
 int program_lists(int p);
-/* The next step of a list, if the process is ready for it, otherwise NULL. Its `process` is not filled in. */
+/* Returns the next step of a list if the process is ready for it, otherwise NULL. Its `process` is unset. */
 const struct action *program_next_op(int p, int list);
-/* If a list stands at this action, it goes on. */
+/* Moves on the list whose next step is this action, if there is one. */
 void program_pass(const struct action *action);
-/* Steps that have lost their meaning are passed over. */
+/* Passes over steps that have lost their meaning. */
 void program_skip_ops(int p);
-/* The acquire of this lock that the owner's list had last, or NULL. */
+/* Returns the last acquire of this lock in the owner's list, or NULL. */
 const struct action *program_last_acquire(int p, int lock, int owner);
-/* To the begin of each list. */
+/* Moves each list back to its beginning. */
 void program_rewind(int p);
 
 /* ---- heap.c: the memory of one process ---- */
 
-/* Whose a block is: each is freed by its owner's function. */
+/* Owner of a block. Only the functions of its owner free it. */
 enum heap_owner {
     HEAP_FREE,
     HEAP_ENV,    /* from ls_env_alloc() */
     HEAP_MALLOC, /* from malloc() of a shared object */
-    HEAP_WORLD,  /* ours */
+    HEAP_WORLD,  /* of the world and the coordinator */
     HEAP_LATE,   /* zones.c: freed in the call that is under way */
 };
 
-/* Zeroed, but for what malloc() gives. NULL: there is no more, which is noted. */
+/* Returns a block, zeroed but for HEAP_MALLOC. NULL = the heap is full, which is a trouble, or is damaged. */
 void *heap_alloc(int p, size_t size, enum heap_owner owner);
 void heap_free(int p, void *memory, enum heap_owner owner);
-bool heap_clear(int p, size_t state_size); /* false: the state is too large, which is noted */
+bool heap_clear(int p, size_t state_size); /* false: the state is too large, a trouble */
 
-/* How many blocks of the recipe are allocated, and their bytes. A world with zones counts the bytes that were asked for,
- * another world multiples of 8. */
+/* Number and bytes of a recipe's blocks: bytes as asked for with zones, multiples of 8 without. */
 struct heap_use {
     uint32_t blocks, bytes;
 };
@@ -350,40 +350,40 @@ struct heap_use heap_use(int p);
 #define HEAP_BYTES WORLD_HEAP_BYTES
 #define HEAP_GAP_BYTES (128u << 10)
 
-/* The state of a process: its distance from the begin of the block. */
+/* Returns the offset of the state in a process's heap block. */
 size_t zones_state(void);
 bool zones_clear(int p, size_t state_size);
 void *zones_alloc(int p, size_t size, enum heap_owner owner);
 void zones_free(int p, void *memory, enum heap_owner owner);
 
-/* How many bytes a block was asked for with; 0 if it is none. */
+/* Returns the bytes that a block was asked for with; 0 if there is no such block. */
 size_t zones_size(int p, const void *memory, enum heap_owner owner);
 
-/* True if all that is not the recipe's is as it was: asked when a call ends. What was freed in it may be handed out then. If
- * not, the offence is told, and the process is to be given up. */
+/* Returns whether memory of the process that is not the recipe's is unchanged; asked when a call ends. If so,
+ * hands freed blocks back. If not, tells the offence; the caller gives the process up. */
 bool zones_are_whole(int p);
 
-struct heap_use zones_use(int p); /* see heap_use() */
+struct heap_use zones_use(int p); /* see struct heap_use */
 
-/* Memory that is not to be read, which holds another byte than its own, `paint`, in steps that are done twice. */
+/* Kinds of memory that is not to be read. Painted memory of a kind holds `paint` in place of its own byte. */
 enum {
-    PAINT_FRESH = 1, /* from malloc(), and the stack: not set yet */
+    PAINT_FRESH = 1, /* not set: from malloc(), and the stack */
     PAINT_FREED = 2, /* freed, or a zone */
-    PAINT_LENT = 4,  /* lent to callbacks that are over */
+    PAINT_LENT = 4,  /* lent to a callback that is over */
     PAINT_ALL = 7,
 };
 
-/* Gives all such memory of a process the bytes that the_world.painted says. */
+/* Gives such memory of a process the bytes that the_world.painted says. */
 void zones_paint(int p);
 
-/* The same for the stack below the caller. */
+/* Does the same with the stack below the caller. */
 void zones_paint_stack(void);
 
-/* Whether the memory of a process after a step stands for the same as after the step done with painted memory: bytes that were
- * moved and never looked at may differ. */
+/* Returns whether memory after a step equals that after the step with painted memory. Bytes that were moved
+ * and never looked at may differ, and so may pointers to lent memory. */
 bool zones_same(const unsigned char *now, const unsigned char *painted, size_t size, unsigned char paint);
 
-/* Makes the memory of a process empty, whatever has become of it. */
+/* Empties the memory of a process, however damaged. */
 void zones_scrub(int p);
 
 /* ---- env.c ---- */
@@ -392,48 +392,50 @@ struct timer *timer_at(int p, int index);
 int timer_count(int p);
 const char *timer_name(const struct timer *timer);
 bool timer_is_due(const struct timer *timer);
-/* Whether the timer goes on with something: it is no deadline and no upkeep. */
+/* Returns whether the timer goes on with something: it is neither a deadline nor upkeep. */
 bool timer_is_work(const struct timer *timer);
-/* Whether a timer of this role is armed. */
+/* Returns whether a timer of this role is armed. */
 bool timers_of_role(int p, enum ls_timer_role role);
 
-/* Whether the timer has this role. */
+/* Returns whether the timer has this role. */
 bool timer_is(const struct timer *timer, enum ls_timer_role role);
-/* Its time has come; untimed, something has changed since a timer of work fired last (D8); of a poll or renewal, since
- * this one did; and a timer that waits for another one or for an answer (recipe.h) has waited. */
+/* Returns whether the timer may fire. It has to be due. Without a clock
+ * - a timer of work waits for a change since such a timer fired last (D8), a poll or renewal since it fired
+ *   itself;
+ * - a timer of a lease or of patience waits for the events that its role names (recipe.h). */
 bool timer_may_fire(int p, const struct timer *timer);
-/* Whether one of work is armed, or a poll that something new is to be found by. */
+/* Returns whether a timer of work is armed that need not wait: see timer_is_work(), timer_may_fire(). */
 bool timers_of_work(int p);
-/* Whether it is a poll or a renewal. */
+/* Returns whether the timer is a poll or a renewal. */
 bool timer_repeats(const struct timer *timer);
-/* Notes that this one has fired; and that something has changed for a process, or for all. */
+/* Note that a poll or renewal has fired; forget that for one process, or all, as something has changed. */
 void repeats_note(int p, const struct ls_timer *timer);
 void repeats_forget(int p);
 void repeats_forget_all(void);
-/* What the process's ls_env_unique_id() would give, with the number 0. */
+/* Writes an id as of ls_env_unique_id(), with the number 0. */
 void env_attempt_id(int p, uint8_t id[16]);
 
 /* ---- world.c: what judges are told ---- */
 
 void observe(const struct event *event);
-/* An event of a process, with the clock filled in. */
+/* Returns an event of a process, with the clock filled in. */
 struct event observe_process(int kind, int p);
 
 /* ---- without.c: worlds that lack choice points ---- */
 
-/* Gives the constants of a run that are no choice their plainest value. */
+/* Sets constants of the run to their plainest value if the world lacks the choice of them. */
 void without_constants(struct world_options *options);
 
 /* ---- canon.c ---- */
 
-/* No process will set the data of a node: neither its recipe nor its program does. */
+/* Returns whether neither the recipe nor a program sets the data of a node. */
 bool world_sets_no_data(const struct world_options *options);
 
 /* ---- steps: actions.c, apply.c, schedule.c ---- */
 
-/* The kinds of fault (enum world_fault) that may still be bought, a bit each. */
+/* Returns a bit for each kind of fault (enum world_fault) that the budgets still pay for. */
 unsigned action_faults_left(void);
-/* Takes a fault out of its budget; one that was due anyway costs nothing. */
+/* Takes a fault out of its budget; one that is due anyway is free. */
 void action_pay(const struct action *action, bool due);
 /* Returns true if two acquires, or two releases, name the same locks in the same order. */
 bool action_same_locks(const struct action *a, const struct action *b);

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The memory of a process whose recipe comes from a shared object. It is the heap of heap.c with red zones:
+/* The memory of a process whose recipe comes from a shared object: the heap of heap.c with red zones.
  *
  *   head | zone | state | zone | chunks ... | tail | zeros | gap
  *
- * A chunk is a head, the block, and a zone. Zones hold ZONE; free chunks and the tail hold FREED. After each guarded call
- * zones_are_whole() compares all of these with what they must hold, and the next REST_BYTES behind the tail with zero. Pages
- * that cannot be accessed, the gap, follow the block. So a write is found if it hits
+ * A chunk is a head, the block, and a zone. Zones hold ZONE; free chunks and the tail hold FREED. The gap
+ * consists of pages that cannot be accessed. After each guarded call zones_are_whole() compares all these
+ * bytes, and REST_BYTES of the zeros, with what they must hold. So a write is found if it hits
  *
- *   - the zone before or behind the state, or the zone behind a block, or the head before it;
- *   - a free chunk, or the tail: the last TAIL_BYTES of what was freed at the end;
- *   - the first REST_BYTES behind the tail, or the gap, at once.
+ *   - a zone around the state, or the head or the zone of a block;
+ *   - a free chunk, or the tail: TAIL_BYTES behind the last chunk, where a block freed at the end was;
+ *   - the first REST_BYTES behind the tail, or, at once, the gap.
  *
- * What is freed in a guarded call is not handed out before its end, unless the heap is full. A write through a stale pointer is
- * not found if its memory has been handed out again in a later call.
+ * A block that is freed in a guarded call is not handed out before its end, unless the heap is full. A write
+ * through a stale pointer is not found if its memory was handed out again in a later call.
  *
- * Claim: equal memory has equal bytes. Why: what these areas hold does not depend on what was there before, and the tail has one
- * length. Checked by tests/sim/test_zones.c. */
+ * Claim: equal memory has equal bytes. Why: the bytes of these areas do not depend on what was there before,
+ * and the tail has one length. Checked by tests/sim/test_zones.c. */
 #include "sim/world.h"
 
 #include <string.h>
 
 #define ZONE 0xfd
-#define FREED 0xdd /* as a pointer it is no address, as a number it is negative */
+#define FREED 0xdd /* as a pointer no address, as a number negative */
 #define FRESH 0xbe
 #define FRESH_WORD 0xbebebebeu
 #define ZONE_BYTES 16u
@@ -33,15 +33,15 @@
 #define STACK_BYTES 1024u
 
 struct chunk {
-    uint32_t size;  /* with this head and the zone; a multiple of 16 */
+    uint32_t size;  /* bytes, with this head and the zone; a multiple of 16 */
     uint32_t asked; /* bytes of the block; 0 in a free chunk */
     uint32_t owner; /* enum heap_owner */
-    uint32_t check; /* follows from the rest and the place */
+    uint32_t check; /* sum of the other fields and the chunk's offset */
 };
 
 struct heap {
     struct arena_block head;
-    uint32_t start; /* where chunks begin */
+    uint32_t start; /* offset of the first chunk; 0 = the process has no state */
     uint32_t state_size;
 };
 
@@ -99,13 +99,13 @@ static uint32_t check_of(const struct chunk *chunk, uint32_t at)
     return (sum ^ sum >> 13) * 0xc2b2ae3du ^ chunk->owner;
 }
 
-/* The end of the last chunk. */
+/* Returns the end of the last chunk. */
 static uint32_t end_of(const struct heap *heap)
 {
     return heap->head.used - TAIL_BYTES;
 }
 
-/* Where the chunk ends that begins at `at`; 0 if its head is not what was written there. */
+/* Returns the end of the chunk at `at`; 0 if its head is damaged. */
 static uint32_t next_of(struct heap *heap, uint32_t at)
 {
     const struct chunk *chunk = chunk_at(heap, at);
@@ -182,7 +182,7 @@ void zones_scrub(int p)
 
 /* ---- blocks ---- */
 
-/* The first free chunk that is large enough, or the end; 0 if the chunks are not whole. */
+/* Returns the first free chunk that is large enough, or the end; 0 if a head is damaged. */
 static uint32_t find_room(struct heap *heap, uint32_t need)
 {
     uint32_t at = heap->start;
@@ -197,7 +197,7 @@ static uint32_t find_room(struct heap *heap, uint32_t need)
     return at;
 }
 
-/* The end moves. */
+/* Moves the end of the chunks, with the tail. Returns false if the heap is full. */
 static bool move_end(int p, uint32_t end)
 {
     struct heap *heap = heap_at(p);
@@ -208,7 +208,7 @@ static bool move_end(int p, uint32_t end)
     return true;
 }
 
-/* Joins neighbours that are free; gives the end back. */
+/* Joins free neighbours; gives a free end back. */
 static void merge(int p)
 {
     struct heap *heap = heap_at(p);
@@ -227,7 +227,7 @@ static void merge(int p)
     }
 }
 
-/* What was freed in this call may be handed out again. Returns false if there is nothing. */
+/* Frees the chunks that were freed in this call. Returns whether there were some. */
 static bool hand_back(int p)
 {
     struct heap *heap = heap_at(p);
@@ -253,7 +253,7 @@ void *zones_alloc(int p, size_t size, enum heap_owner owner)
         size < HEAP_BYTES ? round16(size) + (uint32_t)sizeof(struct chunk) + CHUNK_ZONE_BYTES : HEAP_BYTES;
     uint32_t at = heap->start != 0 ? find_room(heap, need) : 0;
     if (at == 0) {
-        return NULL; /* zones_are_whole() will say why */
+        return NULL; /* zones_are_whole() tells of damage */
     }
     if (at == end_of(heap)) {
         if (!move_end(p, at + need)) {
@@ -273,7 +273,7 @@ void *zones_alloc(int p, size_t size, enum heap_owner owner)
     return block_of(heap, at);
 }
 
-/* Where the chunk of this block begins; 0 if there is none, or none of this owner. */
+/* Returns the chunk of this block and owner; 0 = none. */
 static uint32_t find_block(struct heap *heap, const void *memory, enum heap_owner owner)
 {
     uint32_t next;
@@ -335,10 +335,10 @@ void zones_free(int p, void *memory, enum heap_owner owner)
         return;
     }
     if (next_of(heap, at) == 0) {
-        return; /* zones_are_whole() will say why */
+        return; /* zones_are_whole() tells of it */
     }
     if (!chunk_is_whole(heap, at)) {
-        world_note_offence(EVENT_OFFENCE_BLOCK_BOUNDS, NULL); /* nobody could say so later */
+        world_note_offence(EVENT_OFFENCE_BLOCK_BOUNDS, NULL); /* freeing writes over the evidence */
     }
     bool ours = owner == HEAP_WORLD;
     write_chunk(heap, at, chunk_at(heap, at)->size, 0, ours ? HEAP_FREE : HEAP_LATE);
@@ -360,7 +360,8 @@ static bool state_is_whole(struct heap *heap)
                    byte_of(ZONE));
 }
 
-/* What is wrong with the chunks and the tail, EVENT_OFFENCES if nothing is. `late`: whether one was freed in this call. */
+/* Returns what is wrong with chunks, tail and the zeros behind; EVENT_OFFENCES = nothing. Sets *late if a
+ * chunk was freed in this call. */
 static enum event_offence chunks_are_wrong(struct heap *heap, bool *late)
 {
     uint32_t at = heap->start;
@@ -398,7 +399,7 @@ bool zones_are_whole(int p)
 
 /* ---- other bytes in what is not to be read ---- */
 
-/* What has not been set since it came from malloc(), or was moved from there. */
+/* Paints words that were not set since they came from malloc(), or were moved from there. */
 static void paint_unset(unsigned char *bytes, size_t size)
 {
     for (size_t at = 0; at + 4 <= size; at += 4) {
@@ -439,8 +440,8 @@ void zones_paint(int p)
     fill(byte_at(heap, at), TAIL_BYTES, FREED);
 }
 
-/* A sanitizer would have its own place for the bytes. Its frame holds nothing else, and its words are aligned as every frame is,
- * so that no gap is left above them: the recipe's frame is there next. */
+/* Paints the stack where the recipe's next frame is. The frame holds `below` alone, whose words are aligned
+ * like any frame, so that no gap is left above them. A sanitizer would place the bytes elsewhere. */
 __attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void zones_paint_stack(void)
 {
     static uint64_t word;
@@ -450,10 +451,7 @@ __attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void zo
     for (at = 0; at < sizeof below / sizeof below[0]; at++) {
         below[at] = word;
     }
-    __asm__ volatile(""
-                     :
-                     : "r"(below)
-                     : "memory"); /* nobody reads it: without this it would not be written */
+    __asm__ volatile("" : : "r"(below) : "memory"); /* keeps writes that no code reads */
 }
 
 static bool same_bytes(const unsigned char *now, const unsigned char *painted, size_t size,
