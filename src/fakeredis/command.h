@@ -3,7 +3,7 @@
 
 /* Commands of one Redis server: one call runs one command to its end, and writes one reply.
  *
- * Words and order of checks are those of Redis 7.0. tests/fakeredis/slow_conformance.c compares them with
+ * Words and order of checks are those of Redis 7.0. tests/fakeredis/slow_conformance.sh compares them with
  * a real server's. A command that Redis has and this table lacks answers as Redis does to an unknown
  * command. */
 #ifndef FAKEREDIS_COMMAND_H

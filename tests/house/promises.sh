@@ -66,7 +66,7 @@ add_test(NAME sum.sum COMMAND test_sum)
 TEXT
 printf 'Sums of numbers.\tdefinition\na number\tdefinition\n"Not" told; one sentence\tdefinition\nA sum is a number, e.g.: 3!\tdefinition\n' >$rows/none.txt
 
-# row NAME OLD NEW WATCHER PROMISE...: a patch of src/sum.c that replaces one text.
+# row NAME OLD NEW WATCHER PROMISE...: a patch of the small project's source that replaces one text.
 row()
 {
     local name=$1 old=$2 new=$3 watcher=$4 promise
