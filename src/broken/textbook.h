@@ -121,7 +121,7 @@ struct attempt {
     bool maybe;         /* the answer to a create was lost */
     bool trying;        /* fails instead of waiting */
     bool abandoned;     /* the caller has its answer: clean up */
-    bool releasing;     /* the last release was taken; FREED is owed */
+    bool releasing;     /* the last release was taken; FREED is still to be reported */
     bool watching;      /* a watch stands on `ahead` */
     bool dropped;       /* its node was deleted while it is held (a defect) */
     bool overdue;       /* its deadline passed during an outage (a defect) */
@@ -145,7 +145,7 @@ struct textbook {
     bool connected;     /* between CONNECTED and CONNECTING as delivered */
     bool suspended;     /* reported as suspended */
     bool no_containers; /* the servers have refused a container */
-    bool was_connected; /* hides_loss: a session was told before */
+    bool was_connected; /* hides_loss: a session was reported before */
     bool stopping;
     uint8_t asked_lock;  /* revoke.c: the lock that the present request is about */
     uint8_t asked_place; /* revoke.c: the place that it is about; 0 = no request */

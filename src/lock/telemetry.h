@@ -44,7 +44,7 @@ void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, 
 void lock_telemetry_lost(const struct lock_claim *claim, const char *how); /* "its session" */
 
 /* Count and log a holder's side of revocation: a request was found, its owner was told, a read has failed.
- * Then the other side: a request was sent to the holder at a path, and was answered. */
+ * Then the asker's side: a request was sent to the holder at a path, and was answered. */
 void lock_telemetry_asked(const struct lock_claim *claim);
 void lock_telemetry_revoked(const struct lock_claim *claim);
 void lock_telemetry_missed(const struct lock_claim *claim, int zk_rc);
