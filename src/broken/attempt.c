@@ -5,24 +5,24 @@
  *
  *   CREATING -> LISTING -> WATCHING -> WAITING -> SYNCING -> LISTING -> HELD -> DELETING -> DONE
  *
- *   CREATING      -> LISTING        on_created: our node and its czxid are known
+ *   CREATING      -> LISTING        on_created: the attempt's node and its czxid are known
  *                 -> MAKING_PARENT  on_created: the directory is missing; back to CREATING when it is made
  *                 -> SYNCING        on_created: the answer was lost
- *   SYNCING       -> SEARCHING      on_synced: our node is not known
+ *   SYNCING       -> SEARCHING      on_synced: the attempt's node is not known
  *                 -> LISTING        on_synced: it is
- *   SEARCHING     -> CREATING       on_searched: after a sync, no node carries our id
+ *   SEARCHING     -> CREATING       on_searched: after a sync, no node carries the attempt's id
  *                 -> CHECKING       on_searched: one does
  *   CHECKING      -> LISTING        on_checked: and it is of this session
- *   LISTING       -> HELD           on_listed: nobody is before us
+ *   LISTING       -> HELD           on_listed: no contender is before the attempt's node
  *                 -> WATCHING       on_listed: the nearest predecessor is known
- *                 -> CREATING       on_listed: our node is gone though the session lives: somebody removed it
+ *                 -> CREATING       on_listed: the node is gone though the session lives: it was removed
  *   WATCHING      -> WAITING        on_watched: the watch stands
  *                 -> LISTING        on_watched: the predecessor is gone; reading data leaves no watch then
  *                                   (F66)
  *   WAITING       -> SYNCING        attempt_woken: a wake-up is a hint, not a grant
  *   HELD          -> DELETING       the last release
  *   any, ended    -> UNWATCHING, SYNCING, SEARCHING, DELETING as needed (clean_up), then DONE
- *   any           -> CREATING       attempt_session_lost, if somebody waits; else DONE
+ *   any           -> CREATING       attempt_session_lost, if a caller waits; else DONE
  *
  * A request is under way in every state but WAITING, HELD and DONE, unless `stalled`: then the next CONNECTED
  * goes on. */
@@ -42,13 +42,13 @@ static const char *lock_path(const struct attempt *attempt)
     return attempt->book->config->lock_paths[attempt->lock];
 }
 
-/* The part of a contender's path before its last slash. */
+/* Returns the part of a contender's path before its last slash. */
 static const char *folder(const struct attempt *attempt)
 {
     return textbook_folder(attempt->book, attempt->lock);
 }
 
-/* "_c_<id>-": what all retries of one attempt have in common. The id is written as UUIDs are. */
+/* Writes "_c_<id>-", which all retries of one attempt share. The id is written as UUIDs are. */
 static void id_prefix(const struct attempt *attempt, char prefix[48])
 {
     static const char hex[] = "0123456789abcdef";
@@ -94,7 +94,7 @@ int attempt_guard(const struct attempt *attempt, zoo_op_t *op, char *path, size_
     return LS_OK;
 }
 
-/* The text after the last "lock-", or the whole name. */
+/* Returns the text after the last "lock-", or the whole name. */
 static const char *key_of(const char *name)
 {
     const char *key = name;
@@ -103,8 +103,8 @@ static const char *key_of(const char *name)
     return key;
 }
 
-/* A name that begins with our id is ours. Its number may be one that is no contender's: the server writes a
- * counter that is used up with a sign. It is needed all the same to delete the node. */
+/* Takes the number of a name that begins with the attempt's id. It may be no contender's number: the
+ * server writes a used-up counter with a sign. It is still needed to delete the node. */
 static void take_name(struct attempt *attempt, const char *name)
 {
     attempt->named = true;
@@ -117,7 +117,7 @@ static bool is_used_up(const struct attempt *attempt)
     return attempt->sequence < 0 || attempt->sequence == SEQUENCE_LAST;
 }
 
-/* The sequence number of a contender; -1 if the name is none; -2 if the counter is used up (F49). */
+/* Returns the sequence number of a contender; -1 if the name is none; -2 if the counter is used up (F49). */
 int64_t attempt_sequence_of(const char *name)
 {
     const char *key = key_of(name);
@@ -154,7 +154,7 @@ static void finish_release(struct attempt *attempt, int rc)
     attempt_finish(attempt);
 }
 
-/* The next thing that an ended attempt has to undo; nothing is under way. */
+/* Does the next thing that an ended attempt has to undo. No request of it is under way. */
 static void clean_up(struct attempt *attempt)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
@@ -175,7 +175,7 @@ void attempt_abandon(struct attempt *attempt)
     ls_env_timer_stop(attempt->book->env, &attempt->deadline);
     attempt->abandoned = true;
     if (attempt->busy)
-        return; /* its answer comes and is then undone */
+        return; /* the answer comes and is undone then */
     ls_env_timer_stop(attempt->book->env, &attempt->retry);
     clean_up(attempt);
 }
@@ -212,14 +212,15 @@ static void leave(struct textbook *book)
     ls_env_callback_leave(env);
 }
 
-/* The link is gone: what was asked may have happened or not (F79), -7 like -4 (F9), and -15 (F106). */
+/* Returns whether the link is gone: the request may have been executed or not (F79). That holds for -7 as
+ * for -4 (F9), and for -15 (F106). */
 static bool is_loss(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZSESSIONMOVED || rc == ZCLOSING ||
            rc == ZRUNTIMEINCONSISTENCY || rc == ZSSLCONNECTIONERROR;
 }
 
-/* The session is gone: certainly not done, and EXPIRED is on its way. */
+/* Returns whether the session is gone: the request was not executed, and EXPIRED will come. */
 static bool is_dead(int rc)
 {
     return rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE || rc == ZAUTHFAILED;
@@ -240,7 +241,7 @@ static void wait_for_session(struct attempt *attempt, enum attempt_state state)
     attempt->stalled = true;
 }
 
-/* What every answer has in common. True if the caller of this has nothing left to do. */
+/* Handles the answers that all requests have in common. Returns true if the caller has nothing left to do. */
 static bool handled(struct attempt *attempt, int rc, enum attempt_state again)
 {
     if (is_dead(rc)) {
@@ -340,8 +341,8 @@ static int issue_create(struct attempt *attempt)
 
 /* ---- the lock's directory ---- */
 
-/* The length of the next longer ancestor. parent_end 0 stands for "none yet", 1 for the root (of a chroot).
- */
+/* Returns the length of the next longer ancestor. parent_end 0 stands for "none so far", 1 for the root
+ * (of a chroot). */
 static size_t next_end(const struct attempt *attempt)
 {
     const char *path = lock_path(attempt);
@@ -361,7 +362,7 @@ static void parent_made(struct attempt *attempt)
     attempt_go(attempt, ATTEMPT_MAKING_PARENT);
 }
 
-/* An ancestor is missing: begin at the top; if that is the top, the chroot itself is missing. */
+/* Handles a missing ancestor: begins at the top. If that is the top, the chroot itself is missing. */
 static void parent_missing(struct attempt *attempt)
 {
     if (attempt->parent_end == 1) {
@@ -472,7 +473,7 @@ static void on_searched(int rc, const struct String_vector *children, const void
         if (rc == ZOK || rc == ZNONODE)
             searched(attempt, rc == ZOK ? children : &none);
         else if (attempt->abandoned)
-            attempt_finish(attempt); /* no permission to look: nothing can be done */
+            attempt_finish(attempt); /* no permission to list: nothing can be undone */
         else
             attempt_fail(attempt, error_of(rc));
     }
@@ -518,13 +519,13 @@ static int issue_check(struct attempt *attempt)
 {
     char path[TEXTBOOK_PATH_MAX];
     own_path(attempt, path);
-    /* Not a get: for an exists it does not matter who may read the node. */
+    /* An exists, not a get: it does not need the permission to read the node. */
     return zoo_awexists(attempt->book->zh, path, NULL, NULL, on_checked, attempt);
 }
 
 /* ---- the line ---- */
 
-/* True if contender a stands before contender b in the order that this recipe goes by. */
+/* Returns whether contender a stands before contender b in the order of this recipe. */
 static bool is_before(const struct textbook_defects *defects, const char *a, const char *b)
 {
     if (defects->orders_by_full_name)
@@ -533,11 +534,11 @@ static bool is_before(const struct textbook_defects *defects, const char *a, con
 }
 
 struct line {
-    bool present;        /* our own node is in it */
-    bool others;         /* and others */
+    bool present;        /* the attempt's own node is in the list */
+    bool others;         /* other contenders are in the list */
     bool used_up;        /* a contender's number is beyond the last usable one */
     const char *first;   /* the head of the line */
-    const char *nearest; /* the last before our own; NULL if we are first */
+    const char *nearest; /* the last contender before the own node; NULL if that is first */
 };
 
 static void look_at(struct line *line, const struct textbook_defects *defects, const char *name,
@@ -610,7 +611,7 @@ static void list_answered(struct attempt *attempt, int rc, const struct String_v
     if (rc == ZOK)
         listed(attempt, children);
     else if (rc == ZNONODE)
-        begin_again(attempt); /* the directory went, and our node with it */
+        begin_again(attempt); /* the directory is gone, and the attempt's node with it */
     else
         attempt_fail(attempt, error_of(rc));
 }
@@ -628,7 +629,8 @@ static void on_listed(int rc, const struct String_vector *children, const void *
 
 /* ---- watching ---- */
 
-/* One context for all watches: the state itself, which outlives them all. The path says whom it concerns. */
+/* The watcher of all nodes. All watches have one context, the state itself, which outlives them. The path
+ * tells which attempts are concerned. */
 static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
     struct textbook *book = ctx;
@@ -644,7 +646,7 @@ static void on_watch(zhandle_t *zh, int type, int state, const char *path, void 
         if (!session && strcmp(path, parent ? lock_path(attempt) : ahead) != 0)
             continue;
         if (!session)
-            attempt->watching = false; /* it has fired, even if nobody waits for it any more */
+            attempt->watching = false; /* the watch has fired, even if its attempt has ended */
         if (attempt->state == ATTEMPT_WAITING)
             attempt_woken(attempt, session);
     }
@@ -744,8 +746,8 @@ static void on_unwatched(int rc, const void *data)
     leave(book);
 }
 
-/* All watches share one context, and the client library holds each path and context once: the watch stays if
- * another attempt of this process waits for the same node. */
+/* Returns whether another attempt of this process waits for the same node: then the watch stays. All
+ * watches share one context, and the client library keeps each pair of path and context once. */
 static bool is_shared(const struct attempt *attempt)
 {
     for (const struct attempt *other = attempt->book->first; other; other = other->next)
@@ -755,8 +757,8 @@ static bool is_shared(const struct attempt *attempt)
     return false;
 }
 
-/* zookeeper.h declares the completion as a pointer to a function pointer, but the client calls the pointer
- * itself. */
+/* Sends the removal of a watch. zookeeper.h declares the completion as a pointer to a function pointer,
+ * but the client calls the pointer itself. */
 static int issue_unwatch(struct attempt *attempt)
 {
     union {
@@ -773,7 +775,7 @@ static int issue_unwatch(struct attempt *attempt)
 
 /* ---- deleting ---- */
 
-/* The code of a release whose delete ended with this answer. */
+/* Returns the code of a release whose delete ended with this answer. */
 static int freed_code(int rc)
 {
     if (rc == ZOK || rc == ZNONODE)
@@ -781,7 +783,8 @@ static int freed_code(int rc)
     return is_loss(rc) ? LS_EUNSURE : rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
 }
 
-/* After a lost answer the delete is repeated until it says "done" or "not there" (F82, F83). */
+/* Handles the answer to a delete. After a lost answer the delete is repeated until it is done or the node
+ * is not there (F82, F83). */
 static void deleted(struct attempt *attempt, int rc)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
@@ -793,7 +796,7 @@ static void deleted(struct attempt *attempt, int rc)
     else if (attempt->abandoned)
         attempt_finish(attempt);
     else
-        begin_again(attempt); /* it gave its place up and queues again (a defect) */
+        begin_again(attempt); /* the attempt gave its place up and queues again (a defect) */
 }
 
 static void on_deleted(int rc, const void *data)
@@ -859,7 +862,8 @@ static void on_retry(void *ctx)
     ls_env_lock(book->env);
 }
 
-/* A call that is refused at once has no callback (F16): out of memory, or the session is dying. */
+/* Handles a call that is refused at once, which has no callback (F16): memory is short, or the session is
+ * dying. */
 static void refused(struct attempt *attempt, int rc)
 {
     attempt->busy = 0;
@@ -891,7 +895,7 @@ void attempt_go(struct attempt *attempt, enum attempt_state state)
         refused(attempt, rc);
 }
 
-/* Nothing waits for the answer. */
+/* The answer is not used. */
 static void on_dropped(int rc, const void *data)
 {
     struct textbook *book = (struct textbook *)(uintptr_t)data;

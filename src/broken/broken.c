@@ -4,7 +4,7 @@
 #include <broken/broken.h>
 #include <broken/textbook.h>
 
-/* identifier, name, the property that it breaks, what it does wrong, the defect */
+/* identifier, name, the property that it breaks, the mistake, the defect */
 #define BROKEN_LIST(X)                                                                                       \
     X(no_sort, "broken-no-sort", "at_most_one_holder",                                                       \
       "takes the first of the unsorted list of children for the head", trusts_first_child)                   \
@@ -119,7 +119,7 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
 #undef DEFECTS
 };
 
-/* Three recipes hand out as fencing tokens numbers of another kind, and these would be compared with zxids. One recipe
+/* Three recipes hand out other numbers as fencing tokens, which would be compared with zxids. One recipe
  * depends on the order of an unsorted list. */
 #define SHOWS_NUMBERS(id)                                                                                    \
     (VARIANT_##id != VARIANT_session_token && VARIANT_##id != VARIANT_sequence_token &&                      \

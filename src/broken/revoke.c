@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* How the textbook asks a contender to give its lock back: a list, and then a set of the node at that place in line.
- * Its own holders never listen, and nothing is repeated.
+/* The request of the textbook to give a lock back: a list, and then a set of the node at that place in
+ * line. Its own holders never listen, and nothing is repeated.
  *
- * Its requests carry the state itself; which lock and place they are about stands in the state, so that one
- * process asks one thing at a time. */
+ * The context of its requests is the state itself. The lock and the place that they are about are part of
+ * the state, so one process asks one thing at a time. */
 #include <broken/textbook.h>
 #include <lockstep/error.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static int ask(struct textbook *book, const char *name)
     return zoo_aset(book->zh, path, REQUEST, (int)strlen(REQUEST), -1, on_set, book);
 }
 
-/* How many contenders stand before this one. */
+/* Returns the place of a contender in the line, from 1. */
 static int place_of(const struct String_vector *children, const char *name)
 {
     int before = 0;

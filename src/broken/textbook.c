@@ -4,8 +4,8 @@
 /* The session of the textbook mutex and its entry points; attempt.c has the state machine.
  *
  * The connection is known by delivered session events only (F3), and no request is issued between CONNECTING
- * and CONNECTED. So whatever fails is failed before the next CONNECTED (F10), and that is the moment to go
- * on. */
+ * and CONNECTED. So every request that fails has failed before the next CONNECTED (F10): that is the moment
+ * to go on. */
 #include <broken/broken.h>
 #include <broken/textbook.h>
 #include <lockstep/error.h>
@@ -33,7 +33,7 @@ void textbook_begin(struct textbook *book, struct outbox *out)
     book->out = out;
 }
 
-/* Frees what is done. Tells IDLE when the last clean-up has ended. */
+/* Frees the attempts that are done. Reports IDLE when the last clean-up has ended. */
 static void reap(struct textbook *book)
 {
     bool cleaned = false, cleaning = false;
@@ -97,7 +97,7 @@ static int open_session(struct textbook *book)
     return zh ? 0 : LS_ENOMEM;
 }
 
-/* Whether an attempt goes on in a new session only when what it asked in the old one is answered (a defect). */
+/* Returns whether an attempt waits for its old requests before it goes on in a new session (a defect). */
 static bool waits_for_stale(const struct textbook *book)
 {
     const struct textbook_defects *defects = textbook_defects_of(book);
@@ -116,7 +116,8 @@ static void close_session(struct textbook *book)
     ls_env_lock(book->env);
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
         if (book->stopping || !waits_for_stale(book))
-            attempt->busy = attempt->stale = 0; /* none will come any more, not even the dropped ones (F21) */
+            /* no answer will come any more, not even a dropped one (F21) */
+            attempt->busy = attempt->stale = 0;
     book->asked_place = 0;
 }
 
@@ -148,7 +149,7 @@ static void session_lost(struct textbook *book)
         attempt_session_lost(attempt);
 }
 
-/* Answers that were owed during the outage (a defect) come before everything else. */
+/* Resumes the attempts. Answers that are overdue since the outage (a defect) come before everything else. */
 static void resume_attempts(struct textbook *book)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next) {
@@ -163,10 +164,11 @@ static void on_connected(struct textbook *book)
 {
     int64_t session = zoo_client_id(book->zh)->client_id;
     if (book->session && book->session != session) {
-        session_lost(
-            book); /* a server handed out a new session without saying so (Z44): what waits in this */
-        ls_env_timer_start(book->env, &book->reopen, "reopen-timer", REOPEN_MS, on_reopen, book); /* handle */
-        return; /* would be done in the new one */
+        /* A server has silently handed out a new session (Z44): requests that wait in this handle would be
+         * done in the new one. */
+        session_lost(book);
+        ls_env_timer_start(book->env, &book->reopen, "reopen-timer", REOPEN_MS, on_reopen, book);
+        return;
     }
     if (!book->session) {
         book->session = session;
@@ -193,7 +195,8 @@ static void on_disconnected(struct textbook *book)
         attempt_suspended(attempt);
 }
 
-/* Session events reach every watcher (F4); this one is the default watcher only, so each is heard once. */
+/* The default watcher. Session events reach every watcher (F4), but this function watches no node, so it
+ * handles each event once. */
 static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
     struct textbook *book = ctx;
@@ -250,7 +253,7 @@ void textbook_stop(void *state)
     ls_env_unlock(env);
 }
 
-/* The attempt of an owner that still has a caller: waiting (held = false) or held. */
+/* Returns the attempt of an owner that still has a caller: a waiting one, or with `held` a held one. */
 static struct attempt *find(const struct textbook *book, int lock, int owner, bool held)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
@@ -317,7 +320,7 @@ static struct attempt *new_attempt(struct textbook *book, int lock, int owner)
     return attempt;
 }
 
-/* An attempt of this owner that has told its release and not deleted its node (a defect). */
+/* Returns an attempt of this owner that has reported its release and not deleted its node (a defect). */
 static struct attempt *find_kept(const struct textbook *book, int lock, int owner)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
@@ -354,7 +357,7 @@ static int acquire(struct textbook *book, int lock, int owner, int timeout_ms)
         return 0;
     }
     if (attempt->trying && !book->connected) {
-        attempt_fail(attempt, LS_EBUSY); /* nobody can be asked now */
+        attempt_fail(attempt, LS_EBUSY); /* no server can be asked now */
         return 0;
     }
     if (timeout_ms > 0 && ls_env_timer_start(book->env, &attempt->deadline, "deadline-timer",
@@ -441,8 +444,9 @@ int textbook_release(void *state, int lock, int owner)
     return rc;
 }
 
-/* A holder believes while it is connected, for half the session timeout after its last write or sync was
- * sent: the server counts from its arrival, so that the session outlives the belief. */
+/* Returns the belief of an owner. A holder believes while it is connected, for half the session timeout
+ * after its last write or sync was sent. The server counts from the arrival of that request, so the
+ * session outlives the belief. */
 enum ls_belief textbook_query(const void *state, int lock, int owner)
 {
     const struct textbook *book = state;

@@ -3,13 +3,16 @@
 
 /* The textbook mutex, and the defects that can be planted into it.
  *
- * Without a defect it is a correct reentrant mutex in the plainest form: an ephemeral sequential node per
- * acquire with a fresh id in its name, a search by that id after a lost answer, a watch on the nearest
- * predecessor. It differs from the library's mutex on purpose: one request at a time, a clean-up that is part
- * of the attempt, no back-off.
+ * Without a defect it is a correct reentrant mutex in the plainest form:
+ * - an ephemeral sequential node for each acquire, with a new id in its name
+ * - a search by that id after a lost answer
+ * - a watch on the nearest predecessor
  *
- * Nothing in its memory points to code or constants: the defects are named by an index, and watches carry the
- * state itself as their context. */
+ * It differs from the library's mutex on purpose: one request at a time, a clean-up that is part of the
+ * attempt, no back-off.
+ *
+ * Nothing in its memory points to code or constants: the defects are named by an index, and watches carry
+ * the state itself as their context. */
 #ifndef BROKEN_TEXTBOOK_H
 #define BROKEN_TEXTBOOK_H
 
@@ -57,11 +60,11 @@ struct textbook_defects {
     bool keeps_for_itself; /* deletes its node some time later, and takes the lock again until then */
     bool never_deletes;    /* reports a release complete without deleting the node */
     bool frees_at_first;   /* the first release frees, however deep the lock is held */
-    bool frees_for_anyone; /* frees whoever holds it, for whoever asks */
+    bool frees_for_anyone; /* frees the lock, whichever owner holds it and whichever asks */
     bool drops_node;       /* deletes the node of a hold when the link is back, and goes on holding */
     bool
         frees_silently; /* does not answer a release when the session is lost before the delete is answered */
-    bool revokes_by_force; /* deletes the node of whom it should ask to give the lock back */
+    bool revokes_by_force; /* deletes the node of a holder, instead of asking it to give the lock back */
     /* Losses. */
     bool keeps_belief;     /* believes to hold whatever happens to link and session (Z35) */
     bool knows_no_margin;  /* believes to hold while it heard of no broken link, however long ago that was */
@@ -69,9 +72,11 @@ struct textbook_defects {
     bool hides_suspension; /* does not tell that the link is down */
     bool misses_early_events; /* takes events before init has returned for those of a former handle (F19) */
     bool waits_for_answers;   /* after a lost session, waits for answers that a close may drop (F21) */
-    bool trusts_calls;  /* and for those to calls that were refused because the session is dead (F16, F45) */
-    bool asks_nobody;   /* a revoke() for a place without a contender gets no answer */
-    bool fails_at_once; /* every acquire is answered as if the lock was closed, without a word to ZooKeeper */
+    /* the same, and also for the answer to a call that was refused because the session is dead (F16, F45) */
+    bool trusts_calls;
+    bool asks_nobody; /* a revoke() for a place without a contender gets no answer */
+    /* every acquire is answered as if the lock was closed, without a request to ZooKeeper */
+    bool fails_at_once;
 };
 
 /* Indexed by textbook.variant; 0 = no defect. */
@@ -85,47 +90,47 @@ enum attempt_state {
     ATTEMPT_CREATING = 1,  /* the contender node is being created */
     ATTEMPT_MAKING_PARENT, /* the lock's directory was missing */
     ATTEMPT_SYNCING,       /* before a list or a search that must not be behind */
-    ATTEMPT_SEARCHING,     /* the answer to the create was lost: which node carries our id? */
-    ATTEMPT_CHECKING,      /* one does: is it of this session, and what is its czxid? */
-    ATTEMPT_LISTING,       /* our node is known: who is before us? */
+    ATTEMPT_SEARCHING,     /* the answer to the create was lost: which node carries the attempt's id? */
+    ATTEMPT_CHECKING,      /* a node does: is it of this session, and what is its czxid? */
+    ATTEMPT_LISTING,       /* the attempt's node is known: which contenders are before it? */
     ATTEMPT_WATCHING,      /* the watch on the nearest predecessor is being set */
-    ATTEMPT_WAITING,       /* it stands */
+    ATTEMPT_WAITING,       /* the watch is set */
     ATTEMPT_HELD,          /* granted */
     ATTEMPT_UNWATCHING,    /* ended: the watch is being removed */
     ATTEMPT_DELETING,      /* ended or released: the node is being deleted */
     ATTEMPT_DONE,          /* nothing left but callbacks to come */
 };
 
-/* One owner's way to one lock and back, and the clean-up if it leads nowhere. Lives in the environment's
- * heap. */
+/* One owner's way to one lock and back, and the clean-up if it does not get the lock. Lies in the
+ * environment's heap. */
 struct attempt {
     struct textbook *book;
-    struct attempt *next;     /* in the order in which they were asked */
-    struct ls_timer deadline; /* until it is answered */
-    struct ls_timer retry;    /* after a request that could not be issued */
-    struct ls_stamp fresh;    /* sending of the last write or sync of this attempt */
-    int64_t czxid;            /* of the contender node */
-    int32_t sequence;         /* of the contender node, if it is known */
+    struct attempt *next;     /* next attempt, in the order in which they were asked for */
+    struct ls_timer deadline; /* runs until the acquire is answered */
+    struct ls_timer retry;    /* runs after a request that could not be issued */
+    struct ls_stamp fresh;    /* time of sending the last write or sync of this attempt */
+    int64_t czxid;            /* czxid of the contender node */
+    int32_t sequence;         /* sequence of the contender node, if it is known */
     uint16_t depth;           /* while HELD */
     uint8_t state;            /* enum attempt_state */
     uint8_t lock, owner;
-    uint8_t busy;                   /* callbacks of the present session to come: 0 or 1 */
-    uint8_t stale;                  /* callbacks of a lost session to come: their answers count for nothing */
-    bool named;                     /* `sequence` is known: we have, or had, a node */
-    bool stalled;                   /* waits for a connection to do what `state` says */
-    bool maybe;                     /* the answer to a create was lost */
-    bool trying;                    /* fails instead of waiting */
-    bool abandoned;                 /* the caller has its answer: clean up */
-    bool releasing;                 /* the last release was taken; FREED is owed */
-    bool watching;                  /* a watch stands on `ahead` */
-    bool dropped;                   /* its node was deleted while it is held (a defect) */
-    bool overdue;                   /* its deadline passed during an outage (a defect) */
-    uint8_t parent_end;             /* MAKING_PARENT: length of the ancestor being created */
-    uint8_t id[16];                 /* in the node's name; new for each session */
+    uint8_t busy;       /* callbacks still to come from the present session: 0 or 1 */
+    uint8_t stale;      /* callbacks still to come from a lost session, whose answers are not used */
+    bool named;         /* `sequence` is known: there is, or was, a node */
+    bool stalled;       /* waits for a connection to do what `state` says */
+    bool maybe;         /* the answer to a create was lost */
+    bool trying;        /* fails instead of waiting */
+    bool abandoned;     /* the caller has its answer: clean up */
+    bool releasing;     /* the last release was taken; FREED is still to be reported */
+    bool watching;      /* a watch stands on `ahead` */
+    bool dropped;       /* its node was deleted while it is held (a defect) */
+    bool overdue;       /* its deadline passed during an outage (a defect) */
+    uint8_t parent_end; /* MAKING_PARENT: length of the ancestor being created */
+    uint8_t id[16];     /* in the node's name; new for each session */
     char ahead[TEXTBOOK_AHEAD_MAX]; /* name of the predecessor that is watched */
 };
 
-struct outbox; /* reports of the present call, told when the mutex is dropped */
+struct outbox; /* the reports of the present call, made when the mutex is dropped */
 
 struct textbook {
     struct ls_env *env;
@@ -138,12 +143,12 @@ struct textbook {
     int32_t timeout_ms; /* negotiated */
     uint16_t variant;   /* index into textbook_variants */
     bool connected;     /* between CONNECTED and CONNECTING as delivered */
-    bool suspended;     /* told so */
-    bool no_containers; /* the servers refused one */
-    bool was_connected; /* hides_loss: a session was told before */
+    bool suspended;     /* reported as suspended */
+    bool no_containers; /* the servers have refused a container */
+    bool was_connected; /* hides_loss: a session was reported before */
     bool stopping;
-    uint8_t asked_lock;  /* revoke.c: whom the request under way is about */
-    uint8_t asked_place; /* 0 = none is under way */
+    uint8_t asked_lock;  /* revoke.c: the lock that the present request is about */
+    uint8_t asked_place; /* revoke.c: the place that it is about; 0 = no request */
 };
 
 /* ---- textbook.c: the recipe's functions ---- */
@@ -179,52 +184,54 @@ void textbook_begin(struct textbook *book, struct outbox *out);
 /* Takes the mutex and begins. */
 void textbook_enter(struct textbook *book, struct outbox *out);
 
-/* Frees what is done, drops the mutex and tells the reports. */
+/* Frees attempts that are done, drops the mutex and makes the reports. */
 void textbook_leave(struct textbook *book);
 void textbook_report(struct textbook *book, const struct ls_report *report);
 
 const struct textbook_defects *textbook_defects_of(const struct textbook *book);
 
-/* The part of a contender's path before its last slash: the path of the lock, empty if that is "/". */
+/* Returns the part of a contender's path before its last slash: the path of the lock, empty if that is
+ * "/". */
 const char *textbook_folder(const struct textbook *book, int lock);
 
-/* Our node is the head of the line: the owner holds. */
+/* Grants the lock: the attempt's node is the head of the line. */
 void textbook_grant(struct attempt *attempt);
 
 /* ---- attempt.c: the state machine; the mutex is held ---- */
 
-/* Does what a new state says, or waits for a connection to do it. */
+/* Does what a new state asks for, or waits for a connection to do it. */
 void attempt_go(struct attempt *attempt, enum attempt_state state);
 
-/* The caller has its answer (told by the caller of this): what is left over is cleaned up in the background.
- */
+/* Leaves an attempt whose caller has its answer (the caller of this function gives it). The rest is
+ * cleaned up in the background. */
 void attempt_abandon(struct attempt *attempt);
 
-/* Ends without the lock: tells `rc` and cleans up. */
+/* Ends without the lock: reports `rc` and cleans up. */
 void attempt_fail(struct attempt *attempt, int rc);
 
-/* The session is dead, and all nodes and watches of the attempt with it. */
+/* Handles the end of the session, and of all nodes and watches of the attempt. */
 void attempt_session_lost(struct attempt *attempt);
 
-/* The session lives on after an outage: the attempt goes on, or begins again (a defect). */
+/* Handles a new connection of the same session: the attempt goes on, or begins again (a defect). */
 void attempt_reconnected(struct attempt *attempt);
 
-/* The node of a release that waits is deleted now (a defect). */
+/* Deletes the node of a release that waits, after some time (a defect). */
 void attempt_release_late(struct attempt *attempt);
 
-/* The link went down: nothing, or the wrong answer (a defect). */
+/* Handles the loss of the link: nothing, or the wrong answer (a defect). */
 void attempt_suspended(struct attempt *attempt);
 
-/* A wake-up of a waiting attempt. */
+/* Handles a wake-up of a waiting attempt. */
 void attempt_woken(struct attempt *attempt, bool by_session);
 
-/* The check that its node exists, for a multi. LS_EOVERFLOW. */
+/* Writes the check that the attempt's node exists, for a multi. Returns LS_EOVERFLOW if its path does not
+ * fit. */
 int attempt_guard(const struct attempt *attempt, zoo_op_t *op, char *path, size_t size);
 
-/* The number of a contender's name; negative: it is none, or the counter is used up (F49). */
+/* Returns the number in a contender's name; negative if it is none, or the counter is used up (F49). */
 int64_t attempt_sequence_of(const char *name);
 
-/* Stops its timers and forgets it. */
+/* Stops the attempt's timers and forgets it. */
 void attempt_finish(struct attempt *attempt);
 
 #endif

@@ -5,19 +5,19 @@
  *
  *   FOLLOWING ---> LEADING ---> CALLING ---> FOLLOWING
  *
- *   FOLLOWING -> LEADING   run_timers: nobody leads
+ *   FOLLOWING -> LEADING   run_timers: no thread leads
  *   LEADING   -> CALLING   run_timers: the earliest timer is due; the lead is free again
  *   CALLING   -> FOLLOWING the timer's function has returned
  *
  * A timer's function may drop the mutex for seconds: it opens and closes handles, and calls users back. Then
- * another thread leads, so that the deadlines of others are kept meanwhile. Before each call there is one
- * that follows, or one is made; so there are about as many threads as have ever been calling at one moment,
- * and one more. If no thread can be had, the timers that are due wait for those that are being called.
+ * another thread leads, so that other deadlines are kept meanwhile. Before each call, a thread must follow,
+ * or one is made. So there are about as many threads as have ever called at one moment, and one more. If no
+ * thread can be had, the due timers wait for the running ones.
  *
- * There are two clocks. Stamps measure how long a server may not have heard of us, and it counts on while
- * this machine is suspended: they go by the clock that does so, too (CLOCK_BOOTTIME). Timers go by the
- * monotonic one, the only one besides the wall clock by which a condition variable can sleep: what would
- * have fired during a suspension fires after it, later by as long as it was. */
+ * There are two clocks. Stamps measure how long a server may not have heard of this process. A server counts
+ * on while this machine is suspended, and so does the clock of stamps (CLOCK_BOOTTIME). Timers use the
+ * monotonic clock: besides the wall clock, a condition variable can sleep by no other. A timer that is due
+ * during a suspension fires after it, later by the length of the suspension. */
 #include <lockstep/env_pthread.h>
 #include <lockstep/error.h>
 
@@ -32,7 +32,7 @@
 struct armed {
     struct armed *next; /* due at the same time or later */
     int64_t due_ns;
-    uint32_t id; /* what struct ls_timer holds */
+    uint32_t id; /* id in struct ls_timer */
     ls_timer_fn fn;
     void *ctx;
     struct ls_timer *timer;
@@ -50,11 +50,11 @@ struct ls_env {
     pthread_cond_t lead;    /* the followers sleep here: the lead is free */
     struct runner *runners;
     struct armed *armed;
-    int64_t wakes_ns; /* when the leader wakes by itself; INT64_MIN = it does not sleep */
+    int64_t wakes_ns; /* time at which the leader wakes by itself; INT64_MIN = it does not sleep */
     uint32_t last_id;
     uint32_t followers;
-    atomic_uint inside;  /* threads between ls_env_lock() and ls_env_unlock(), those that sleep included */
-    pthread_cond_t left; /* ls_env_pthread_close() sleeps here until it is the only one */
+    atomic_uint inside;  /* threads between ls_env_lock() and ls_env_unlock(), including sleeping ones */
+    pthread_cond_t left; /* ls_env_pthread_close() sleeps here until it is the only one inside */
     bool led;
     bool stopping;
 };
@@ -110,9 +110,8 @@ void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)
 
 /* ---- threads ---- */
 
-/* A callback of one environment may well block on another one, so each thread remembers which it is in.
- * More than a few at once are not told apart: then every environment counts as entered, which refuses and
- * never hangs. */
+/* The environments whose callbacks this thread is in: a callback of one environment may block on another
+ * one. Beyond NESTED_MAX, every environment counts as entered: calls are refused then, and never hang. */
 enum { NESTED_MAX = 8 };
 
 static _Thread_local struct {
@@ -201,7 +200,7 @@ void ls_env_timer_stop(struct ls_env *env, struct ls_timer *timer)
     }
 }
 
-/* An id that no armed timer has, never 0. */
+/* Returns an id that no armed timer has, never 0. */
 static uint32_t fresh_id(struct ls_env *env)
 {
     do {
@@ -230,7 +229,7 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
     armed->next = *link;
     *link = armed;
     if (armed->due_ns < env->wakes_ns) {
-        env->wakes_ns = INT64_MIN; /* one signal is enough until it sleeps again */
+        env->wakes_ns = INT64_MIN; /* one signal is enough until the leader sleeps again */
         pthread_cond_signal(&env->changed);
     }
     return 0;
@@ -239,7 +238,7 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
 /* ---- the threads that run timers ---- */
 
 /* Sleeps until the earliest timer is due. A stop of that timer does not end the sleep early. Takes the
- * timer out of the list, and copies it. False: time to stop. */
+ * timer out of the list, and copies it. Returns false if it is time to stop. */
 static bool await_due(struct ls_env *env, struct armed *due)
 {
     while (!env->stopping) {
@@ -272,7 +271,8 @@ static void follow(struct ls_env *env)
 
 static int add_runner(struct ls_env *env);
 
-/* Whoever is woken gets the mutex, and with it the lead, as soon as the timer's function drops it. */
+/* Offers the lead to a follower. It gets the mutex, and with it the lead, when the timer's function drops
+ * the mutex. */
 static void offer_lead(struct ls_env *env)
 {
     env->led = false;
@@ -375,7 +375,7 @@ static void join_runners(struct ls_env *env)
     }
 }
 
-/* One that leads and one that follows, so that one session never has to wait for a thread to be made. */
+/* Starts a leader and a follower, so that one session never has to wait for a thread to be made. */
 static int add_runners(struct ls_env *env)
 {
     ls_env_lock(env);
@@ -416,7 +416,7 @@ free_memory:
     return LS_ENOMEM;
 }
 
-/* Callers who were answered by the close of their session may not have returned yet. */
+/* Waits for callers that were answered by the close of their session and may not have returned yet. */
 static void await_callers(struct ls_env *env)
 {
     ls_env_lock(env);
@@ -434,7 +434,7 @@ int ls_env_pthread_close(struct ls_env *env)
     pthread_cond_broadcast(&env->changed);
     pthread_cond_broadcast(&env->lead);
     ls_env_unlock(env);
-    join_runners(env); /* none is added any more: only a call adds one, and the sessions are closed */
+    join_runners(env); /* no runner is added any more: only a call adds one, and the sessions are closed */
     await_callers(env);
     while (env->armed) {
         struct armed *armed = env->armed;

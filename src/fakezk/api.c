@@ -169,8 +169,8 @@ void zoo_deterministic_conn_order(int yesOrNo)
     (void)yesOrNo;
 }
 
-/* A world has no wire that could be tapped: its certificates are passed over. <zookeeper/zookeeper.h> declares
- * this only where OpenSSL is. */
+/* A world has no wire that could be tapped: its certificates are passed over. <zookeeper/zookeeper.h>
+ * declares this only where OpenSSL is. */
 zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn, int recv_timeout,
                               const clientid_t *clientid, void *context, int flags);
 

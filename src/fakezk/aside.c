@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Writes whose link is gone and that may commit all the same: those that a cut has left in the pipeline, and, in worlds with fine
- * steps, those that a server has not read yet. */
+/* Writes whose link is gone and that may commit all the same. A cut has left them in the pipeline, or, in
+ * worlds with fine steps, a server has not read them yet. */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- late writes (F79) ---- */
 
-/* A parked write keeps its request; `forwarded` holds the session, `lo_ms` the client. */
+/* Keeps a write in a list of the log. In its record, `forwarded` holds the session and `lo_ms` the client. */
 static struct zk_request *set_aside(int list, int client, int32_t session, const struct zk_request *request)
 {
     struct pack pack = log_pack();
@@ -64,7 +64,7 @@ void aside_late_all(void)
 
 /* ---- writes behind a broken link ---- */
 
-/* As a parked one; `hi_ms` holds the server. */
+/* Keeps a write that a server has not read. In its record, `hi_ms` holds the server. */
 void aside_linger(int client, int32_t session, int server, const struct zk_request *request)
 {
     struct zk_request *left = set_aside(LIST_LINGER, client, session, request);

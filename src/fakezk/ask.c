@@ -58,7 +58,7 @@ bool fakezk_stands(int client)
     return linked && reached && seen.session != NULL && seen.session->rec.tag == SESSION_LIVE;
 }
 
-/* Whether something that is still to come may set or remove a watch, though none is delivered. */
+/* Returns whether a reply that is not received yet may set or remove a watch. */
 static bool expects_replies(int client, int handle)
 {
     struct pack pack = client_pack(client);
@@ -72,7 +72,8 @@ static bool expects_replies(int client, int handle)
 bool fakezk_is_sure(int client, int handle)
 {
     const struct zk_message *message = head_message(client, handle);
-    bool alone = fakezk_handles(client) == 1 << handle; /* another one may bring something before it */
+    /* another handle may have a message that comes before this one */
+    bool alone = fakezk_handles(client) == 1 << handle;
     if (message == NULL || message->rec.word == 0 || !alone || handle_at(client, handle)->closing) {
         return false;
     }
@@ -231,7 +232,8 @@ bool fakezk_orphans(void)
     return false;
 }
 
-/* Without waiting for the clock: something is under way, or would be if its time had come. */
+/* Returns whether a request, a message or an attempt to connect of a handle is under way, whatever the
+ * clock says. */
 static bool handle_busy(int client, int slot)
 {
     struct zk_seen seen = see(client, slot);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zookeeper/proto.h>
 
-/* What a call asks for, before it is packed. */
+/* The arguments of a call before they are packed into a request. */
 struct ask {
     int op;
     const char *path;
@@ -111,7 +111,7 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const struct whole_
     return ZOK;
 }
 
-/* What a recipe says that it never does. */
+/* Returns whether a call does what its recipe says that it never does. Notes that as trouble. */
 static bool belies(const char *call, const struct ask *ask)
 {
     if (ask->watcher != NULL && fakezk.options.ignores_children &&
@@ -154,7 +154,7 @@ static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
 
 /* ---- writes ---- */
 
-/* What no server knows stays unknown. */
+/* Returns the mode as a byte. A mode that no server knows becomes 255, which no server knows either. */
 static int mode_byte(int mode)
 {
     return mode < 0 || mode > 255 ? 255 : mode;
@@ -316,8 +316,8 @@ int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, c
 
 /* ---- removing watches (F76) ---- */
 
-/* The client looks into its tables for a pair of function and context only. If all watches of a path are to go, it asks the
- * server in any case. */
+/* Returns whether the client library sends the removal of a watch. It looks a pair of function and context
+ * up in its tables. If all watches of a path are to go, it asks the server in any case. */
 static bool has_watch(const struct _zhandle *zh, const char *path, int type, watcher_fn watcher,
                       const void *context)
 {
@@ -427,7 +427,8 @@ static bool sub_ask(const zoo_op_t *op, struct ask *ask)
     }
 }
 
-/* Packs one operation as a whole request record. 0 bytes = it does not fit. */
+/* Packs one operation as a whole request record. Returns its size in bytes; 0 if it is refused, with *rc
+ * set. */
 static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigned char *to, size_t room,
                        int *rc)
 {
@@ -453,7 +454,7 @@ static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigne
     return size;
 }
 
-/* The results point to the caller's buffers from the call on. */
+/* Points the results to the caller's buffers, as the client library does during the call. */
 static void point_results(const zoo_op_t *ops, zoo_op_result_t *results, int count)
 {
     for (int i = 0; results != NULL && i < count; i++) {
@@ -466,8 +467,8 @@ static void point_results(const zoo_op_t *ops, zoo_op_result_t *results, int cou
     }
 }
 
-/* F16: after an operation has failed, the client frees the path of the next one, which it has not set. Below a chroot it frees
- * the path of the one that fails twice. */
+/* Ends the process as zoo_amulti() does after an operation has failed (F16). The client frees the path of
+ * the next operation, which it has not set. Below a chroot it frees the path of the failed one twice. */
 static int abort_process(const struct _zhandle *zh)
 {
     struct fakezk_event event = {.kind = FAKEZK_ABORTED, .client = zh->client, .path = "zoo_amulti"};
@@ -512,7 +513,7 @@ static int multi(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_resul
         return ZMARSHALLINGERROR;
     }
     point_results(ops, results, count);
-    /* The path of a multi is seven bytes with its zero, so that what follows is aligned. */
+    /* The path of a multi has seven bytes with its zero, so the data behind it is aligned. */
     struct ask ask = {.op = OP_MULTI,
                       .path = "/multi-",
                       .value = space,

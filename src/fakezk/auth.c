@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Who asks, and what a node's ACL allows him.
+/* The identity of a client, and the permissions that a node's ACL gives it.
  *
- * A handle goes by one identity at most, which zoo_add_auth() gives it; the client repeats it at each later
- * connection before all else (F43), so that it holds from the call on for all requests that are sent. A request is
- * signed when it is sent: what was under way before keeps its rights, for the server reads in order (F36).
+ * A handle has at most one identity, which zoo_add_auth() gives it. The client repeats it at each later
+ * connection before all else (F43), so it holds from the call on for all requests that are sent. A request
+ * is signed when it is sent. A request that was under way before the call keeps its rights, because the
+ * server reads in order (F36).
  *
- * An ACL consists of what it allows to the world, and what it allows to one identity: that of its maker, by the
- * scheme "auth". An identity is a number made of the credentials alone, so that worlds that are alike have equal
- * bytes whoever came first. */
+ * An ACL consists of two parts: the permissions of the world, and those of one identity, the node's maker,
+ * by the scheme "auth". An identity is a number that follows from the credentials alone. So worlds that
+ * are alike have equal bytes, whichever client came first. */
 #include "base/hash.h"
 #include "fakezk/internal.h"
 
@@ -25,10 +26,10 @@ static uint16_t identity_of(const char *cert, int size)
     for (int i = 0; i < size; i++) {
         hash = hash_mix(hash * 257 + (unsigned char)cert[i]);
     }
-    return (uint16_t)(hash % UINT16_MAX + 1); /* 0 = nobody */
+    return (uint16_t)(hash % UINT16_MAX + 1); /* 0 stands for no identity */
 }
 
-/* The answer comes in its turn among the callbacks, without a way of its own. */
+/* Queues the answer of a call among the callbacks. It takes no time on the link. */
 static void answer(const struct _zhandle *zh, void_completion_t completion, const void *data, int rc)
 {
     _Alignas(8) unsigned char space[sizeof(struct zk_message) + 8] = {0};
@@ -44,7 +45,7 @@ static void answer(const struct _zhandle *zh, void_completion_t completion, cons
     deliver_queue(zh->client, zh->slot, message);
 }
 
-/* The schemes that a server knows without being told of more. */
+/* Returns whether a server knows the scheme without further configuration. */
 static bool is_scheme_of_servers(const char *scheme)
 {
     return strcmp(scheme, "digest") == 0 || strcmp(scheme, "ip") == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Where the ensemble and the client library keep numbers that grow. */
+/* Shows the growing numbers that the ensemble and the client library keep. */
 #include "state/canon.h"
 
 #include "fakezk/internal.h"
@@ -17,7 +17,7 @@ static void show_stat(struct canon *canon, const struct zk_stat *stat)
     canon_number(canon, CANON_SESSION, &stat->owner);
 }
 
-/* Nothing that a multi holds is shown: its guard's path and data name numbers too. */
+/* Shows a request. A multi is refused: the path and data of its guard contain numbers too. */
 static void show_request(struct canon *canon, const struct zk_request *request)
 {
     if (request->rec.tag == OP_MULTI) {
@@ -26,7 +26,8 @@ static void show_request(struct canon *canon, const struct zk_request *request)
     canon_text(canon, request->bytes);
 }
 
-/* The order of a list is unspecified (F57), but not which message it is: the `place`th in its queue. */
+/* Shows a name of a list. Its place within the list is unspecified (F57), but the message is not: it is
+ * the `place`th in its queue. */
 static void show_name(struct canon *canon, const char *name, uint32_t place)
 {
     canon_record(canon, name, strlen(name) + 1, place);
@@ -43,7 +44,7 @@ static void show_names(struct canon *canon, const struct zk_message *message, ui
     }
 }
 
-/* Of a list that is on its way to a client the names that it will look at. */
+/* Shows the names of a list that the client will look at, and cuts the others out. The list is on its way. */
 static void show_read(struct canon *canon, int client, const struct zk_message *message, uint32_t place)
 {
     char *name[FAKEZK_NAMES_MAX];
@@ -51,7 +52,7 @@ static void show_read(struct canon *canon, int client, const struct zk_message *
     struct String_vector names = message_names(message, name);
     const char *end = (const char *)message + message->rec.size;
     const char *behind =
-        message->bytes + message->path_size + 1; /* the names, and then what fills the record up */
+        message->bytes + message->path_size + 1; /* first the names, then the padding of the record */
     uint16_t left = message->rec.size;
     message_unread(client, message, &names, unread);
     for (int i = 0; i < names.count; i++) {
@@ -116,7 +117,7 @@ static void show_transaction(struct canon *canon, const struct zk_txn *txn)
 static void show_server(struct canon *canon, int s)
 {
     struct pack pack = server_pack(s);
-    /* A client that looks for a server compares what it has seen with this. */
+    /* A client that looks for a server compares the zxid that it has seen last with this one. */
     (fakezk.options.servers > 1 ? canon_number : canon_bound)(canon, CANON_ZXID, &server_at(s)->zxid);
     for (struct rec *rec = pack_first(&pack, LIST_NODE); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_node *node = (const struct zk_node *)rec;
@@ -146,7 +147,7 @@ static void show_log(struct canon *canon)
     canon_blank(canon, &the_log()->epochs, sizeof the_log()->epochs); /* zxids keep their order */
     canon_blank(canon, the_log()->begin, sizeof the_log()->begin);
     canon_blank(canon, the_log()->sessions,
-                sizeof the_log()->sessions); /* the next one is beyond all others */
+                sizeof the_log()->sessions); /* the next session number is beyond all others */
     for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_session *session = (const struct zk_session *)rec;
         canon_record(canon, rec, rec->size, 0);
@@ -169,9 +170,9 @@ static void show_log(struct canon *canon)
 
 /* ---- clients ---- */
 
-/* What the client has seen last counts when it looks for a server that is not behind that, and when it asks which watches
- * have missed something. Without a second server, and before the first watch is about to be set, it is overwritten before
- * anybody asks: by the reply that sets the watch. */
+/* Returns whether the zxid that a client has seen last counts. It counts when the client looks for a
+ * server that is not behind it, and when it asks which watches have missed a change. With one server and
+ * before the first watch it is never used: the reply that sets a watch overwrites it. */
 static bool needs_seen(bool watches)
 {
     return fakezk.options.servers > 1 || watches;
@@ -186,7 +187,8 @@ static void show_seen(struct canon *canon, const int32_t *zxid, bool matters)
     }
 }
 
-/* Those of one path stand in the order in which they were set. */
+/* Returns the number of watches before this one on the same path. They are in the order in which they were
+ * set. */
 static uint32_t watches_before(const struct pack *pack, const struct rec *rec)
 {
     const char *path = ((const struct zk_watch *)rec)->path;
@@ -212,7 +214,7 @@ static void show_handle(struct canon *canon, int client, int slot)
     struct pack pack = client_pack(client);
     bool watches = pack_first(&pack, LIST_WATCH + slot) != NULL;
     bool watches_received = watches;
-    uint32_t place = (uint32_t)slot << 16; /* apart from the other handle's */
+    uint32_t place = (uint32_t)slot << 16; /* numbers that differ from those of the other handle */
     canon_role(canon, &zh->client, sizeof zh->client, client);
     canon_blank(canon, pack_table(&pack), sizeof(struct pack_table)); /* follows from the records */
     canon_number(canon, CANON_SESSION, &zh->session);

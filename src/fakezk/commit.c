@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Writes at the leader: the log, the reply, what the followers will have to apply.
+/* Writes at the leader: the log, the reply, and the transactions that the followers will apply.
  *
- * A write is first carried out on the leader's tree, each operation of a multi seeing those before it (F62),
- * while the transactions are collected in a batch. If one fails, the leader's block is put back and the batch
- * becomes "nothing": a zxid is used up all the same (F41). Then the batch is announced, fired at the leader
- * and queued for the followers. */
+ * A write is first carried out on the leader's tree, and its transactions are collected in a batch. Each
+ * operation of a multi sees those before it (F62). If one fails, the leader's block is restored and the
+ * batch becomes "nothing", which still uses up a zxid (F41). Then the batch is announced, fires the
+ * watches at the leader, and is queued for the followers. */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -90,7 +90,7 @@ static const struct zk_request *first_set(const struct zk_request *multi)
     return sub;
 }
 
-/* `bytes` is a path, its zero, the data. */
+/* Shows the data behind a path and its zero in an event. */
 static void show_data(struct fakezk_event *event, const char *bytes, size_t path_size, int32_t data_size)
 {
     if (data_size > 0) {
@@ -99,8 +99,8 @@ static void show_data(struct fakezk_event *event, const char *bytes, size_t path
     }
 }
 
-/* `failed` is the place of the operation that failed the multi with `rc`, negative if it committed. A refused permission
- * says nothing about the node. */
+/* Announces the checks of a multi. `failed` is the index of the operation that failed it with `rc`,
+ * negative if the multi committed. A refused permission says nothing about the node. */
 static void announce_effects(int client, const struct zk_request *multi, int failed, int rc)
 {
     const struct zk_request *set = first_set(multi);
@@ -170,8 +170,10 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
 
 /* ---- announcing, firing, forwarding ---- */
 
-/* Returns 1 + the client, if its request took the node away while the node's session lived; FAKEZK_BY_OPERATOR, if
- * no client asked for that; else 0. A closing session takes its own nodes: it is no longer in the log then. */
+/* Returns the cause of a deletion:
+ * - 1 + client, if the client's request removed the node while the node's session lived
+ * - FAKEZK_BY_OPERATOR, if no client asked for it
+ * - 0 otherwise. A closing session removes its own nodes: it is no longer in the log then. */
 static uint8_t actor_of(int client, const struct zk_txn *txn)
 {
     bool lives = txn->session != 0 && fakezk_session_live(txn->session);
@@ -185,7 +187,7 @@ static void announce_set(int client, const struct zk_txn *txn)
 {
     const struct zk_node *node = tree_find(0, txn->bytes);
     if (node == NULL) {
-        return; /* deleted by the same multi */
+        return; /* the same multi has deleted the node */
     }
     struct fakezk_event event = {.kind = FAKEZK_NODE_SET, .client = (uint8_t)client, .path = txn->bytes};
     event.ephemeral = node->stat.owner != 0;
@@ -224,7 +226,8 @@ static void announce(int client, const struct zk_txn *txn)
     }
 }
 
-/* A deletion is told with the czxid of its node, to the watchers of the directory too. */
+/* Fires the watches of a transaction. The event of a deletion carries the czxid of its node, for watches
+ * on the directory too. */
 static void fire(int server, const struct zk_txn *txn)
 {
     char parent[FAKEZK_PATH_MAX];
@@ -301,19 +304,20 @@ static void forward_all(int client, int slot, int server, const struct zk_messag
 
 /* ---- epochs ---- */
 
-/* An epoch begins at a multiple of EPOCH_STEP, and this multiple is what it is called: epochs that nobody saw may lie between
- * two. So the number of a zxid follows from the zxid alone, and a block whose bytes are the same shows the same numbers
- * (state/canon.h). The step is small because numbers beyond QUICK_NUMBERS are ranked slowly. */
+/* An epoch begins at a multiple of EPOCH_STEP, and that multiple is its name. Epochs without a trace may
+ * lie between two. So the number of a zxid follows from the zxid alone, and a block with the same bytes
+ * shows the same numbers (state/canon.h). The step is small because numbers beyond QUICK_NUMBERS are
+ * ranked slowly. */
 #define EPOCH_STEP 32
 
-/* The number below that of the first transaction of the present epoch. */
+/* Returns the number below that of the first transaction of the present epoch. */
 static int32_t present_epoch(void)
 {
     const struct zk_log *log = the_log();
     return log->epochs > 0 ? log->begin[log->epochs - 1] : 0;
 }
 
-/* An epoch without a transaction leaves no trace: the next begins in its place. */
+/* Begins an epoch. An epoch without a transaction leaves no trace: the next one takes its place. */
 void commit_begin_epoch(void)
 {
     const struct zk_log *log = the_log();
@@ -323,7 +327,7 @@ void commit_begin_epoch(void)
     }
 }
 
-/* The number of the next transaction. */
+/* Takes the number of the next transaction. */
 static void take_number(void)
 {
     struct zk_log *log = log_mark();
@@ -406,8 +410,8 @@ int32_t commit_sync(int client, int slot, int server, const struct zk_request *r
 
 /* ---- sessions ---- */
 
-/* Each client's sessions have numbers of their own, so that it leaves no trace whose was opened first. Zero if there are
- * too many. */
+/* Returns the number of a client's next session; 0 if there are too many. Each client has numbers of its
+ * own, so the order in which clients opened sessions leaves no trace. */
 static int32_t next_session_number(int client)
 {
     struct zk_log *log = log_mark();
@@ -451,8 +455,8 @@ int32_t commit_open_session(int client, int32_t timeout_ms)
     return number;
 }
 
-/* Ephemerals of a session in the order in which their events come: unspecified in ZooKeeper (F85), here by
- * the run's seed forwards or backwards. */
+/* Returns the next ephemeral node of a session to be removed. Their order is unspecified in ZooKeeper
+ * (F85). Here the run's seed chooses forwards or backwards. */
 static struct zk_node *next_ephemeral(int32_t session)
 {
     struct pack pack = server_pack(0);
@@ -560,7 +564,7 @@ static void end_operator_batch(void)
     forward_all(0, 0, 0, NULL);
 }
 
-/* The caller has flushed the late writes before it looked at the tree. */
+/* Creates a node for the operator. The caller has committed the late writes before it looked at the tree. */
 void commit_operator_create(const char *path, int perms, int node_kind)
 {
     begin_batch();
@@ -577,7 +581,7 @@ void commit_operator_create(const char *path, int perms, int node_kind)
     end_operator_batch();
 }
 
-/* The lists that are on their way to the client were read before: see FAKEZK_LISTED. */
+/* Marks the lists on their way to a client as read before a deletion; see FAKEZK_LISTED. */
 static void outdate_lists(int client)
 {
     struct pack pack = client_pack(client);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The completion thread of a handle: one queue for replies, node events and session events (F36). What a
- * callback is given lives in an area for the call and is poisoned afterwards (F46). */
+/* The completion thread of a handle: one queue for replies, node events and session events (F36). The
+ * arguments of a callback lie in an area for the call, and are poisoned afterwards (F46). */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -11,9 +11,10 @@
 
 #define SCRATCH_BYTES 65536
 #define DEPTH_MAX 4
-#define PAGE_MAX 65536 /* a multiple of the size of a page, anywhere */
+#define PAGE_MAX 65536 /* bytes; a multiple of the page size on every system */
 
-/* What callbacks are given, by how deep they are nested. Area 1 is for steps that are done twice (sim/twice.c). */
+/* The arguments of callbacks, by the depth of nesting. Area 1 is for steps that are done twice
+ * (sim/twice.c). */
 struct lent {
     _Alignas(8) unsigned char scratch[DEPTH_MAX][SCRATCH_BYTES];
     char *names[DEPTH_MAX][FAKEZK_NAMES_MAX];
@@ -25,7 +26,7 @@ struct lent {
     } values[DEPTH_MAX];
 };
 
-/* Apart by a page that cannot be written, so that each is a mapping of its own. */
+/* A page that cannot be written separates the areas, so that each is a mapping of its own. */
 struct areas {
     struct lent area;
     _Alignas(PAGE_MAX) unsigned char between[PAGE_MAX];
@@ -36,7 +37,7 @@ static int area;
 static bool hidden; /* area 0 cannot be accessed */
 static int depth;
 
-/* How far the areas have been used, ever. */
+/* How much of each level was ever used: bytes, names, and whether the values were. */
 static size_t scratch_used[DEPTH_MAX];
 static int names_used[DEPTH_MAX];
 static bool values_used[DEPTH_MAX];
@@ -48,7 +49,8 @@ void deliver_open(void)
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         LS_ASSERT(got != MAP_FAILED);
         uintptr_t beyond =
-            (uintptr_t)got % PAGE_MAX; /* the system aligns to its own pages, which may be smaller */
+            /* the system aligns to its own pages, which may be smaller than PAGE_MAX */
+            (uintptr_t)got % PAGE_MAX;
         lent = (struct areas *)(void *)((char *)got + (beyond != 0 ? PAGE_MAX - beyond : 0));
         int rc = mprotect(lent[0].between, sizeof lent[0].between, PROT_READ);
         LS_ASSERT(rc == 0);
@@ -69,7 +71,8 @@ static void poison(void)
     }
 }
 
-/* To hide and to show it are calls of the system, which take longer than most steps do. */
+/* Makes area 0 inaccessible or accessible. The system call takes longer than most steps, so it is left out
+ * if nothing changes. */
 static void hide(bool wanted)
 {
     if (wanted != hidden) {
@@ -116,7 +119,8 @@ bool fakezk_same_lent(uint64_t from_0, uint64_t from_1)
     return from_0 >= begin && from_0 - begin < sizeof lent[0] && from_1 - from_0 == sizeof lent[0];
 }
 
-/* In the caller's frame: what is called next begins where this does. */
+/* Calls the hook in the caller's frame, so that the callback that follows begins at the same place of the
+ * stack. */
 static inline __attribute__((always_inline)) void before_callback(void)
 {
     if (fakezk.options.before_callback != NULL) {
@@ -179,7 +183,7 @@ static void api_stat(const struct zk_stat *s, struct Stat *stat)
 
 /* ---- replies, one kind of completion each ---- */
 
-/* What there is no value for shows none; the caller's buffer stays as it is. */
+/* Hides the value in the result of an operation that failed. The caller's buffer stays as it is. */
 static void hide_result(zoo_op_result_t *to, int op)
 {
     if (op == OP_CREATE) {
@@ -335,7 +339,7 @@ static void deliver_node(struct _zhandle *zh, const struct zk_message *m)
     struct watch_target targets[WATCH_TARGETS_MAX + 1];
     int count = watch_collect(zh->client, zh->slot, m, targets);
     if (count == 0) {
-        return; /* F68, F76: the event finds nobody any more */
+        return; /* F68, F76: no watcher is left for the event */
     }
     struct fakezk_event event = {.kind = FAKEZK_WOKEN,
                                  .client = zh->client,
@@ -348,7 +352,8 @@ static void deliver_node(struct _zhandle *zh, const struct zk_message *m)
     call_watchers(zh, m->rc, ZOO_CONNECTED_STATE, strip(zh, m->bytes), targets, count);
 }
 
-/* A follower may show a line that is older: nothing is said of it. */
+/* Announces a list that was read. A follower may show an older line, so nothing is announced with several
+ * servers. */
 static void announce_list(const struct _zhandle *zh, const struct zk_message *m)
 {
     bool read = op_is_list(m->op) && (m->rc == ZOK || m->rc == ZNONODE);
@@ -409,7 +414,7 @@ void deliver_next(int client, int slot)
     client_mark(client);
     zh->busy = was_busy;
     if (zh->lags && head_message(client, slot) == NULL) {
-        zh->lags = 0; /* all that the loss has queued is told */
+        zh->lags = 0; /* every message that the loss has queued is delivered */
     }
     if (zh->closing == 2 && !zh->busy) {
         handle_drain(client, slot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a step is about, for labels. */
+/* The subject of a step, for labels. */
 #include "base/assert.h"
 #include "fakezk/possible.h"
 
@@ -64,7 +64,7 @@ int fakezk_delivery_rc(int client, int handle)
     return m->rec.tag == MESSAGE_REPLY ? m->rc : 0;
 }
 
-/* The client of the ephemeral node of that path on the first server that has it, or -1. */
+/* Returns the client of the ephemeral node at that path on the first server that has it, or -1. */
 static int owner_of_node(const char *path)
 {
     for (int server = 0; server < fakezk.options.servers; server++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Handles: init, close in every state (F17 to F23), and what may be asked of them. */
+/* Handles: init, close in every state (F17 to F23), and questions about them. */
 #include "base/assert.h"
 #include "fakezk/possible.h"
 
@@ -56,7 +56,7 @@ bool handle_lacks_memory(int client)
 
 /* ---- open ---- */
 
-/* Where the chroot begins in a connect string, or NULL. */
+/* Returns the begin of the chroot in a connect string, or NULL. */
 static const char *chroot_of(const char *host)
 {
     const char *slash = strchr(host, '/');
@@ -175,7 +175,7 @@ void handle_finish_close(int client, int slot)
     memset(&client_mark(client)->handle[slot], 0, sizeof(struct _zhandle));
 }
 
-/* Every completion still owed is called. */
+/* Calls every completion that is still due. */
 void handle_drain(int client, int slot)
 {
     struct pack pack = client_pack(client);
@@ -187,7 +187,8 @@ void handle_drain(int client, int slot)
     handle_finish_close(client, slot);
 }
 
-/* F22: without a link nothing is sent, and the session lives on. */
+/* Returns whether a close reaches the leader. Without a link nothing is sent, and the session lives on
+ * (F22). */
 static bool reaches_leader(const struct _zhandle *zh)
 {
     return zh->link && zh->half <= HALF_REARM && !zh->severed && !client_at(zh->client)->partitioned &&
@@ -204,7 +205,7 @@ int zookeeper_close(zhandle_t *handle)
     int slot = zh->slot;
     link_close(client, slot, reaches_leader(zh));
     if (zh->busy) {
-        zh->closing = 2; /* the rest is called when the running callback has returned (F23, F36) */
+        zh->closing = 2; /* the running callback is followed by the rest (F23, F36) */
     } else {
         handle_drain(client, slot);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The clock: how far it may move before something has to happen, and where something may happen. */
+/* The clock: the time until which it may move, and the times at which a step may or must happen. */
 #include "base/assert.h"
 #include "base/moments.h"
 #include "fakezk/possible.h"

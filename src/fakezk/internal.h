@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The inside of the fake: what lies in which block. Only src/fakezk includes this. */
+/* The inside of the fake: the contents of its blocks. Only src/fakezk includes this. */
 #ifndef FAKEZK_INTERNAL_H
 #define FAKEZK_INTERNAL_H
 
@@ -17,7 +17,7 @@
 struct zk_stat {
     int32_t czxid, mzxid, pzxid;
     int32_t version, cversion, aversion;
-    int32_t owner; /* session number */
+    int32_t owner; /* number of the owner's session; 0 = none */
     int32_t data_size;
     int32_t children;
 };
@@ -28,10 +28,10 @@ enum { LIST_NODE, LIST_SERVER_WATCH, LIST_BACKLOG };
 
 struct zk_server {
     struct arena_block head;
-    int32_t zxid;      /* last applied */
-    uint8_t frozen;    /* hears nothing from the leader */
-    uint8_t lagging;   /* catches up only when told */
-    uint16_t throttle; /* requests read since the last that was throttled; see F102 */
+    int32_t zxid;      /* of the last transaction applied */
+    uint8_t frozen;    /* receives nothing from the leader */
+    uint8_t lagging;   /* catches up only when told to */
+    uint16_t throttle; /* requests read since the last throttled one; see F102 */
     struct pack_table table;
 };
 
@@ -39,11 +39,11 @@ enum node_kind { NODE_PERSISTENT, NODE_EPHEMERAL, NODE_CONTAINER };
 
 /* Sorted by path. `bytes` is the path, its zero, the data. */
 struct zk_node {
-    struct rec rec; /* tag = enum node_kind; word = what else than to the world its ACL allows, see auth.c */
+    struct rec rec; /* tag = enum node_kind; word = rights of its ACL other than the world's, see auth.c */
     struct zk_stat stat; /* cversion unused: derived from `created` (F48) */
-    int32_t created;     /* children ever created: the next suffix (F47) */
-    uint16_t path_size;  /* without the zero */
-    uint8_t perms;       /* of world:anyone */
+    int32_t created;     /* children ever created, the suffix of the next one (F47) */
+    uint16_t path_size;  /* bytes without the zero */
+    uint8_t perms;       /* permissions of world:anyone */
     uint8_t had_child;
     char bytes[];
 };
@@ -59,21 +59,22 @@ struct zk_server_watch {
 
 enum txn_kind { TXN_CREATE, TXN_DELETE, TXN_SET, TXN_SET_ACL, TXN_CLOSE, TXN_NOTHING, TXN_REPLY };
 
-/* What a follower has yet to apply. TXN_REPLY carries a whole message record in `bytes`. */
+/* A transaction that a follower has yet to apply. TXN_REPLY carries a whole message record in `bytes`. */
 struct zk_txn {
     struct rec rec; /* tag = enum txn_kind */
     int32_t zxid;
-    int32_t session;   /* CREATE: owner; CLOSE: which */
-    int32_t data_size; /* -1 = null */
+    int32_t session;   /* CREATE: session of the owner; CLOSE: the closed session */
+    int32_t data_size; /* bytes; -1 = null */
     int32_t version;   /* SET: resulting version; SET_ACL: resulting aversion */
     uint16_t path_size;
     uint8_t node_kind;
     uint8_t perms;
-    uint8_t more;           /* the next record belongs to the same step */
-    uint8_t client, handle; /* REPLY; CREATE, DELETE: the node's client plus one */
+    uint8_t more; /* the next record belongs to the same step */
+    /* REPLY: the receiver; CREATE, DELETE: client = that of the node plus one, 0 = none */
+    uint8_t client, handle;
     uint8_t reserved;
-    int32_t counter; /* CREATE: the parent's `created` afterwards; DELETE: czxid of the node */
-    uint32_t owner;  /* CREATE, SET_ACL: of the node's ACL, see auth.c */
+    int32_t counter; /* CREATE: `created` of the parent afterwards; DELETE: czxid of the node */
+    uint32_t owner;  /* CREATE, SET_ACL: rights of the node's ACL, see auth_owner() */
     char bytes[];    /* path, zero, data */
 };
 
@@ -84,11 +85,11 @@ enum { LIST_SESSION, LIST_LATE, LIST_LINGER };
 struct zk_log {
     struct arena_block head;
     int32_t zxid;
-    int32_t now_ms;                   /* by a clock of its own */
-    uint32_t adopted;                 /* 1: a client has come with the id of a session of another (F18) */
-    uint32_t epochs;                  /* begun behind the first */
-    int32_t begin[FAKEZK_EPOCHS_MAX]; /* of these: the number below that of the first transaction */
-    uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* opened so far, of each client */
+    int32_t now_ms;                        /* time, if the world supplies no clock of its own */
+    uint32_t adopted;                      /* 1: a client has used the id of another client's session (F18) */
+    uint32_t epochs;                       /* number of epochs begun after the first */
+    int32_t begin[FAKEZK_EPOCHS_MAX];      /* of each of them: the number below its first transaction's */
+    uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* sessions opened so far, by client */
     struct pack_table table;
 };
 
@@ -100,7 +101,7 @@ struct zk_session {
     int32_t timeout_ms;
     int32_t touched_ms;
     uint8_t client;
-    uint8_t gone; /* its process has crashed: nobody will come back for it */
+    uint8_t gone; /* its process has crashed and will not come back for it */
     uint16_t reserved;
     uint32_t reserved2;
 };
@@ -109,50 +110,51 @@ struct zk_session {
 
 enum { LIST_REQUEST, LIST_MESSAGE = FAKEZK_HANDLES_MAX, LIST_WATCH = 2 * FAKEZK_HANDLES_MAX };
 
-/* How far a link is established; with `fine` these are states, otherwise they pass in one step. */
+/* The progress of a link. With `fine` these are states, otherwise a link passes them in one step. */
 enum half {
-    HALF_NOT,       /* all the way, or there is no link */
-    HALF_REARM,     /* the server has yet to read SetWatches */
-    HALF_RESUMED,   /* the client has yet to hear that the session goes on */
-    HALF_READ_ONLY, /*   ... that it goes on, on a server that is cut off (F105) */
-    HALF_NEW,       /*   ... that it has a new session */
-    HALF_REFUSED,   /*   ... that its session is over */
+    HALF_NOT,       /* established, or there is no link */
+    HALF_REARM,     /* the server has yet to read SetWatches ("rearm") */
+    HALF_RESUMED,   /* the client has yet to hear that its session goes on */
+    HALF_READ_ONLY, /* the client has yet to hear that it goes on, on a server that is cut off (F105) */
+    HALF_NEW,       /* the client has yet to hear that it has a new session */
+    HALF_REFUSED,   /* the client has yet to hear that its session is over */
 };
 
-enum { OPEN_NOT, OPEN_WRITABLE, OPEN_READ_ONLY /* takes a read-only server too */ };
+enum { OPEN_NOT, OPEN_WRITABLE, OPEN_READ_ONLY /* also accepts a read-only server */ };
 
 struct _zhandle {
-    uint8_t open; /* OPEN_… */
+    uint8_t open; /* OPEN_... */
     uint8_t client, slot;
-    uint8_t link; /* connected to `server` */
+    uint8_t link; /* 1: connected to `server` */
     uint8_t server;
-    uint8_t next_server; /* where to try next */
-    uint8_t busy;        /* a callback of it is running */
-    uint8_t closing;     /* zookeeper_close was called inside a callback */
-    int32_t state;       /* as zoo_state() shows it, unless it lags */
-    int32_t session;     /* number; 0 = none yet */
-    int32_t last_zxid;   /* of the last reply received (F44) */
-    int32_t timeout_ms;  /* requested, then negotiated */
-    uint8_t chroot;      /* number of the chroot text; 0 = none */
-    uint8_t stranger;    /* came with the id of a session and a wrong password */
-    uint8_t halved;      /* F91: only every other server is tried */
-    uint8_t severed;     /* the server has closed its end, which the client has not heard */
+    uint8_t next_server; /* server of the next attempt */
+    uint8_t busy;        /* a callback of this handle is running */
+    /* 1: the last completions are being called; 2: zookeeper_close() was called inside a callback */
+    uint8_t closing;
+    int32_t state;      /* as zoo_state() shows it, except while `lags` */
+    int32_t session;    /* session number; 0 = none yet */
+    int32_t last_zxid;  /* zxid of the last reply received (F44) */
+    int32_t timeout_ms; /* ms; the requested timeout, then the negotiated one */
+    uint8_t chroot;     /* index of the chroot text; 0 = none */
+    uint8_t stranger;   /* 1: opened with the id of a session and a wrong password */
+    uint8_t halved;     /* 1: only every other server is tried (F91) */
+    uint8_t severed;    /* 1: the server has closed its end, and the client does not know */
     code_ref watcher;
     const void *context;
     clientid_t id;
-    int32_t connect_ms;  /* the earliest next attempt */
-    int32_t sent_ms;     /* last send */
-    int32_t received_ms; /* last receipt */
+    int32_t connect_ms;  /* earliest time of the next attempt */
+    int32_t sent_ms;     /* time of the last send */
+    int32_t received_ms; /* time of the last receipt */
     uint8_t half;        /* enum half */
     uint8_t lags;        /* 1: the link is gone, and zoo_state() still shows CONNECTED (F1) */
-    uint16_t who;        /* its credentials; 0 = none */
+    uint16_t who;        /* identity of its credentials; 0 = none */
 };
 
 struct zk_client {
     struct arena_block head;
     uint8_t paused;
     uint8_t partitioned;
-    uint8_t fail_call; /* the n-th next call that needs memory finds none; 0 = none (F108) */
+    uint8_t fail_call; /* n: the n-th next call that needs memory finds none; 0 = none does (F108) */
     uint8_t reserved[5];
     struct _zhandle handle[FAKEZK_HANDLES_MAX];
     struct pack_table table;
@@ -172,8 +174,8 @@ enum zk_op {
     OP_GET_ACL,
     OP_SET_ACL,
     OP_UNWATCH,
-    OP_CHECK, /* inside a multi only */
-    OP_AUTH,  /* never a request: the answer of zoo_add_auth */
+    OP_CHECK, /* only inside a multi */
+    OP_AUTH,  /* never a request: the answer of zoo_add_auth() */
     OP_KINDS
 };
 
@@ -199,26 +201,26 @@ enum watch_table { WATCH_DATA, WATCH_EXIST, WATCH_CHILD, WATCH_NONE };
 
 struct zk_request {
     struct rec rec;       /* tag = enum zk_op; word = 1 once sent */
-    int32_t lo_ms, hi_ms; /* window of arrival at the server */
-    int32_t forwarded;    /* the follower waits for this transaction; 0 = not read yet */
+    int32_t lo_ms, hi_ms; /* window of the arrival at the server */
+    int32_t forwarded;    /* zxid that the follower waits for, -1 if it has none; 0 = not read yet */
     int32_t version;      /* DELETE, SET, SET_ACL, CHECK; UNWATCH: table or -1 */
-    int32_t data_size;    /* -1 = null; MULTI: bytes of packed sub-requests */
+    int32_t data_size;    /* bytes, -1 = null; MULTI: bytes of packed sub-requests */
     uint16_t path_size;
     uint8_t mode;  /* CREATE */
-    uint8_t perms; /* CREATE, SET_ACL; 0 = malformed */
+    uint8_t perms; /* CREATE, SET_ACL: permissions of the world; 0 with own_perms 0 = malformed */
     code_ref completion;
-    code_ref watcher; /* reads; 0 = none */
+    code_ref watcher; /* of a read; 0 = none */
     void *watch_context;
-    const void *data;  /* of the completion */
+    const void *data;  /* argument of the completion */
     void *out;         /* MULTI: results; sub-requests: buffer or Stat */
-    int32_t out_size;  /* MULTI: count; sub-requests: buffer size */
-    uint8_t odd_path;  /* holds a byte that a server may object to (F55) */
-    uint8_t own_perms; /* CREATE, SET_ACL: of who sends it, by the scheme "auth" */
-    uint16_t who;      /* sends it; 0 = nobody in particular */
+    int32_t out_size;  /* MULTI: number of results; sub-requests: bytes of the buffer */
+    uint8_t odd_path;  /* 1: contains a byte that a server may object to (F55) */
+    uint8_t own_perms; /* CREATE, SET_ACL: permissions of the sender, by the scheme "auth" */
+    uint16_t who;      /* identity of the sender; 0 = none */
     char bytes[];      /* path, zero, data */
 };
 
-/* A request record of more bytes is a limit reached, and so is a multi of more operations. */
+/* A request record of more bytes, or a multi of more operations, is a limit reached. */
 #define REQUEST_BYTES_MAX 16384
 #define MULTI_MAX 16
 
@@ -226,23 +228,24 @@ enum message_kind { MESSAGE_REPLY, MESSAGE_SESSION, MESSAGE_NODE };
 
 struct zk_message {
     struct rec rec; /* tag = enum message_kind; word = 1 once received by the client */
-    uint8_t op;     /* REPLY */
-    uint8_t table;  /* REPLY to a read with a watcher */
+    uint8_t op;     /* REPLY: enum zk_op */
+    uint8_t table;  /* REPLY to a read with a watcher: enum watch_table */
     uint16_t path_size;
-    int32_t rc;    /* REPLY; SESSION: state argument; NODE: event type */
-    int32_t zxid;  /* REPLY: of the server; NODE: czxid of the node */
-    int32_t cause; /* NODE: zxid of the change, 0 = found at reconnect */
+    int32_t rc;    /* REPLY: code; SESSION: state; NODE: event type */
+    int32_t zxid;  /* REPLY: zxid of the server; NODE: czxid of the node */
+    int32_t cause; /* NODE: zxid of the change, 0 = found at a reconnect */
     int32_t lo_ms, hi_ms;
     code_ref completion;
     code_ref watcher;
     void *watch_context;
     const void *data;
     void *out;
-    int32_t out_size;  /* NODE: the node's client plus one; UNWATCH: type */
+    int32_t out_size;  /* NODE: client of the node plus one, 0 = none; UNWATCH: type of the watch */
     int32_t data_size; /* value: bytes or -1; lists: number of strings; MULTI: number of results */
     struct zk_stat stat;
-    uint32_t outdated; /* REPLY to a list: 1 = read before the operator deleted an ephemeral of this client */
-    char bytes[];      /* path, zero, then data or strings, each with its zero, or struct zk_result records */
+    /* REPLY to a list: 1 = read before the operator deleted an ephemeral node of this client */
+    uint32_t outdated;
+    char bytes[]; /* path, zero, then data or strings, each with its zero, or struct zk_result records */
 };
 
 /* One result of a multi, in a reply. */
@@ -258,20 +261,20 @@ struct zk_result {
     char path[];
 };
 
-/* A watcher in the client's tables; per path and table the oldest first (F69).
+/* A watcher in the client's tables; for each path and table the oldest first (F69).
  *
- * An event takes its watchers out of the tables when it is received, and tells them later (F70). Until then their records stay,
- * marked with `fired`. A record with a mark is in no table: another one of the same pair may be set, and only the event, session
- * events that were queued before it, and the close of the handle look at it. */
+ * A received event takes its watchers out of the tables, and tells them later (F70). Until then their
+ * records stay, marked with `fired`. A marked record is in no table: the same pair may be set again. Only
+ * the event, session events queued before it, and the close of the handle use the record. */
 struct zk_watch {
     struct rec rec; /* tag = table */
     code_ref watcher;
-    int32_t czxid; /* of the node when it was set; 0 = absent */
+    int32_t czxid; /* czxid of the node when the watch was set; 0 = absent */
     void *context;
     uint16_t path_size;
-    uint16_t own; /* 1: the node was this client's when it was set */
-    uint32_t
-        fired; /* 0 = no; else which of the node events that are received and not told has taken it, from 1 */
+    uint16_t own; /* 1: the node was this client's when the watch was set */
+    /* number of the event that has taken it, from 1, among the node events received and not told; 0 = none */
+    uint32_t fired;
     char path[];
 };
 
@@ -284,10 +287,10 @@ struct fakezk {
     struct fakezk_options options;
     fakezk_observer observer;
     void *observer_ctx;
-    int entered;        /* -1 = nobody */
-    uint64_t calls;     /* of recipes, with a handle; not part of the world */
+    int entered;        /* the client whose process is running; -1 = none */
+    uint64_t calls;     /* number of calls of recipes with a handle; not part of the world */
     uint64_t told;      /* see told.c; not part of the world */
-    struct zk_log *log; /* where the blocks lie; they do not move */
+    struct zk_log *log; /* addresses of the blocks, which do not move */
     struct zk_server *server[FAKEZK_SERVERS_MAX];
     struct zk_client *client[FAKEZK_CLIENTS_MAX];
     int log_block;
@@ -339,7 +342,7 @@ static inline struct zk_client *client_mark(int c)
     return client_at(c);
 }
 
-/* Without a clock it is no part of the log: nobody depends on the log for it. */
+/* Returns the time. Without a clock the log is not read: no step depends on the log for its time. */
 static inline int32_t clock_ms(void)
 {
     if (!fakezk.options.timed) {
@@ -368,7 +371,8 @@ static inline struct _zhandle *handle_at(int c, int slot)
     return &client_at(c)->handle[slot];
 }
 
-/* What a handle asked first of what is unanswered; what it is told next. NULL if there is none. */
+/* Return the oldest unanswered request of a handle; the next message to deliver to it. NULL if there is
+ * none. */
 static inline struct zk_request *head_request(int client, int slot)
 {
     struct pack pack = client_pack(client);
@@ -381,14 +385,14 @@ static inline struct zk_message *head_message(int client, int slot)
     return (struct zk_message *)pack_first(&pack, LIST_MESSAGE + slot);
 }
 
-/* A setting of the servers (FAKEZK_SETTING_…) is on. */
+/* Returns whether a setting of the servers (FAKEZK_SETTING_...) is on. */
 static inline bool is_set(unsigned setting)
 {
     return (fakezk.options.settings & setting) != 0;
 }
 
-/* What a client has seen last is only asked for when it looks for a server that is not behind that, and when it asks which of
- * its watches have missed a change. Otherwise it is never noted. */
+/* Returns whether the zxid that a client has seen last is noted. The client uses it in two places only:
+ * to find a server that is not behind it, and to ask which of its watches have missed a change. */
 static inline bool fakezk_seen_matters(void)
 {
     return fakezk.options.servers > 1 || !fakezk.options.ignores_children || !fakezk.options.sets_no_data;
@@ -401,7 +405,7 @@ static inline int64_t api_zxid(int32_t zxid)
 
 /* ---- told.c: what clients were given ---- */
 
-/* Notes a result code, an event type, a session state; the first and the last return it. */
+/* Note a result code, an event type, a session state. The first and the last function return it. */
 int tell_code(int rc);
 void tell_event(int type);
 int tell_state(int state);
@@ -411,9 +415,9 @@ int tell_state(int state);
 struct zk_node *tree_find(int server, const char *path);
 struct zk_node *tree_first_child(int server, const char *path);
 struct zk_node *tree_next_child(int server, struct zk_node *node, const char *path);
-/* Writes the parent's path; false for "/". */
+/* Writes the parent's path. Returns false for "/". */
 bool tree_parent(const char *path, char parent[FAKEZK_PATH_MAX]);
-/* Apply a transaction's effect to one tree; false if the server's block is full. */
+/* Apply a transaction's effect to one tree. Return false if the server's block is full. */
 bool tree_create(int server, const struct zk_txn *txn);
 void tree_delete(int server, const char *path, int32_t zxid);
 bool tree_set(int server, const struct zk_txn *txn);
@@ -427,10 +431,10 @@ const char *node_data(const struct zk_node *node);
 int auth_add(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t completion,
              const void *data);
 
-/* A request, with those inside it, is sent by `who`. */
+/* Marks a request, with the operations inside it, as sent by the identity `who`. */
 void auth_sign(struct zk_request *request, uint16_t who);
 
-/* Of a request with an ACL: whether a server takes that; what is kept of it, besides what it allows to the world. */
+/* Returns whether a server accepts the ACL of a request; returns the rights in it other than the world's. */
 bool auth_acl_is_valid(const struct zk_request *request);
 uint32_t auth_owner(const struct zk_request *request);
 
@@ -441,39 +445,42 @@ bool auth_allows(const struct zk_node *node, const struct zk_request *request, i
 #define BATCH_BYTES 32768
 
 void batch_clear(void);
-/* The place `at` lies behind the last transaction; batch_ends(0): there is none. */
+/* Returns whether `at` lies behind the last transaction; for 0, whether there is none. */
 bool batch_ends(size_t at);
-/* The transaction at the place `at`, which moves on to the next; NULL behind the last. */
+/* Returns the transaction at `at`, which moves on to the next one; NULL behind the last. */
 struct zk_txn *batch_at(size_t *at);
-/* Of no session, client or node kind yet. Copies `data_size` bytes, none if that is negative. NULL, and trouble is noted,
- * if the batch is full. Valid until batch_clear(). */
+/* Adds a transaction without session, client and node kind. Copies `data_size` bytes, none if that is
+ * negative. Returns NULL and notes trouble if the batch is full. The result is valid until batch_clear(). */
 struct zk_txn *batch_add(int kind, int32_t zxid, const char *path, const void *data, int32_t data_size);
 
 /* ---- operation.c: single operations on the leader's tree ---- */
 
 struct operation_result {
-    char path[FAKEZK_PATH_MAX]; /* CREATE */
+    char path[FAKEZK_PATH_MAX]; /* CREATE: path of the new node */
     struct zk_stat stat;
     bool has_stat;
 };
 
-/* Carries out a create, delete, set, set of an ACL, or check. Returns a code of ZooKeeper; `*result` is written always. */
+/* Carries out a create, delete, set, set of an ACL, or check. Returns a code of ZooKeeper. Always writes
+ * `*result`. */
 int operation_do(const struct zk_request *request, int32_t session, int32_t zxid,
                  struct operation_result *result);
-/* Sets the data of the leader's node without a check; false if the batch or the block is full. */
+/* Sets the data of the leader's node without a check. Returns false if the batch or the block is full. */
 bool operation_set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
                         int32_t size);
-/* Sets the ACL of the leader's node without a check; false if the batch is full. `owner`: see auth_owner(). */
+/* Sets the ACL of the leader's node without a check. Returns false if the batch is full. `owner`: see
+ * auth_owner(). */
 bool operation_set_acl(const struct zk_node *node, int32_t zxid, const char *path, int perms, uint32_t owner);
-/* The directory's counter after a create: it sticks at the top since ZOOKEEPER-3249, and wrapped before (F49). */
+/* Returns the directory's counter after a create. It sticks at its maximum since ZOOKEEPER-3249; before,
+ * it wrapped (F49). */
 int32_t operation_count_up(int32_t created);
 
 /* ---- commit.c: writes ---- */
 
-/* Commits a write at the leader. The reply goes to the client at once, or with the backlog of the follower
- * that it is connected to (then the transaction's zxid is returned); nowhere if `slot` is FAKEZK_NONE. */
+/* Commits a write at the leader and returns its zxid. The reply goes to the client at once, or with the
+ * backlog of the follower that the client is connected to. If `slot` is FAKEZK_NONE, there is no reply. */
 int32_t commit_request(int client, int slot, int32_t session, int server, const struct zk_request *request);
-/* A sync read by a follower: answered when the follower has caught up. */
+/* Handles a sync that a follower has read: it is answered when the follower has caught up. */
 int32_t commit_sync(int client, int slot, int server, const struct zk_request *request);
 int32_t commit_open_session(int client, int32_t timeout_ms);
 void commit_close_session(int32_t session);
@@ -481,20 +488,21 @@ void commit_operator_create(const char *path, int perms, int node_kind);
 void commit_operator_delete(const char *path);
 bool commit_operator_set(const char *path, const char *text);
 bool commit_operator_set_perms(const char *path, int perms);
-/* The next transaction is the first of a new epoch. */
+/* Makes the next transaction the first one of a new epoch. */
 void commit_begin_epoch(void);
 /* Applies the next backlog step of a follower. */
 void commit_catch_up(int server);
 
 /* ---- aside.c: writes whose link is gone ---- */
 
-/* Those that a cut left in the pipeline: the oldest commits, or all of them do before anything else (F79). */
+/* Keep writes that a cut left in the pipeline. The oldest one commits, or all of them do before anything
+ * else (F79). */
 void aside_park(int client, int32_t session, const struct zk_request *request);
 void aside_late_first(void);
 void aside_late_all(void);
 
-/* Those that lie in the socket of a server behind a broken link: they may be read until the client has another
- * link, or the session is over. */
+/* Keep writes that lie in a server's socket behind a broken link ("linger"). The server may read them
+ * until the session is admitted on another link, or is over. */
 void aside_linger(int client, int32_t session, int server, const struct zk_request *request);
 const struct zk_request *aside_lingering(int client);
 void aside_lingering_first(int client);
@@ -504,25 +512,26 @@ void aside_forget(int32_t session);
 
 void server_apply(int client, int slot, bool refused);
 void server_send(int client, int slot, const struct zk_message *message);
-/* A follower has yet to apply the session's end. */
+/* Returns whether a follower has yet to apply the session's end. */
 bool server_awaits_end(int server, int32_t session);
-/* Fires the watches of a change at one server; `owner` is the client of the node plus one, 0 = nobody's. */
+/* Fires the watches of a change at one server. `owner` is the client of the node plus one, 0 if it has
+ * none. */
 void server_fire(int server, int type, const char *path, int32_t czxid, int32_t cause, int owner);
 void server_watch_add(int server, int client, int slot, int table, const char *path);
 void server_watch_drop(int client, int slot);
 bool server_watch_remove(int server, int client, int slot, int table, const char *path);
-/* The server has applied the end of a session: its connections there hear nothing more (F30, F74). */
+/* Ends a session at a server that has applied its end: its connections there get nothing more (F30, F74). */
 void server_end_session(int server, int32_t session);
 
 /* ---- session.c ---- */
 
-/* Whose session it is follows from its number. */
+/* Returns the client of a session, which follows from the session's number. */
 static inline int session_client(int32_t number)
 {
     return (number - 1) % fakezk.options.clients;
 }
 
-/* Who may have a session: the clients from `first` to before `end`. */
+/* The clients that may have a session: from `first` to before `end`. */
 struct session_users {
     int first, end;
 };
@@ -534,8 +543,8 @@ static inline struct session_users session_users(int32_t number)
                                                   : (struct session_users){client, client + 1};
 }
 
-/* NULL if its end is committed. While each client has one session, its place follows from the number: asked about every
- * handle in every step, the answer is mostly found at once. */
+/* Returns a session; NULL if its end is committed. While each client has one session, its place follows
+ * from the number. This is asked about every handle in every step, and mostly answered at once. */
 static inline struct zk_session *session_find(int32_t number)
 {
     struct pack pack = log_pack();
@@ -553,8 +562,8 @@ static inline struct zk_session *session_find(int32_t number)
     return NULL;
 }
 
-/* The number of the client whose session a node is of, plus one: labels name roles. 0 = nobody's, or of a session whose end is
- * committed. */
+/* Returns the client of a node's session plus one, because labels name roles; 0 if the node has no
+ * session, or its end is committed. */
 static inline uint8_t owner_client(int32_t number)
 {
     const struct zk_session *session = number != 0 ? session_find(number) : NULL;
@@ -564,22 +573,22 @@ static inline uint8_t owner_client(int32_t number)
 bool session_healthy(const struct zk_session *session);
 int32_t session_deadline_ms(const struct zk_session *session);
 void session_touch(int32_t session, int32_t now_ms);
-/* To be called before a client's link stops being healthy: takes the pings sent so far into account (F6). */
+/* Accounts for the pings sent so far (F6). To be called before a client's link stops being healthy. */
 void session_settle_pings(int client);
 
 /* ---- link.c: connecting and losing links ---- */
 
 void link_connect(int client, int slot, int server);
 void link_handshake(int client, int slot);
-/* The server closes its end of the link. */
+/* Closes the server's end of the link. */
 void link_sever(int client, int slot);
-/* The server refuses the credentials: the end of the handle, not of its session (F25). */
+/* Refuses the credentials: the end of the handle, but not of its session (F25). */
 void link_reject(int client, int slot);
 void link_rearm(int client, int slot);
 void link_drop(int client, int slot, int rc, bool keep_all);
 void link_fail_requests(int client, int slot, int rc);
-/* Ends a link for zookeeper_close: all that is unanswered gets ZCLOSING; with `flush` the server still reads
- * what was issued, and the session is closed behind it (F20). */
+/* Ends a link for zookeeper_close(): all unanswered requests get ZCLOSING. With `flush` the server still
+ * reads the requests that were issued, and then closes the session (F20). */
 void link_close(int client, int slot, bool flush);
 void link_give_up(int client, int slot);
 int32_t link_give_up_ms(const struct _zhandle *zh);
@@ -589,20 +598,21 @@ void link_window(int32_t *lo_ms, int32_t *hi_ms);
 
 /* ---- unread.c: lists on their way to a client ---- */
 
-#define FAKEZK_NAMES_MAX 512 /* of one list */
+#define FAKEZK_NAMES_MAX 512 /* names of one list */
 
 bool message_is_list(const struct zk_message *message);
 
-/* The names of a list, which `name` has room for; none of another message. They lie in the message. */
+/* Returns the names of a list, for which `name` has room; none of another message. They lie in the
+ * message. */
 struct String_vector message_names(const struct zk_message *message, char **name);
 
-/* Which of them the client will not look at. */
+/* Sets `unread` for the names that the client will not look at. */
 void message_unread(int client, const struct zk_message *message, const struct String_vector *names,
                     bool *unread);
 
 /* ---- watch.c: the client's tables ---- */
 
-/* A watcher to be registered; `stat` is the node's, czxid 0 if it is absent. */
+/* Registers a watcher. `stat` is that of the node, with czxid 0 if it is absent. */
 void watch_add(int client, int slot, int table, const char *path, code_ref watcher, void *context,
                const struct zk_stat *stat);
 bool watch_remove(int client, int slot, int table, const char *path, code_ref watcher, const void *context,
@@ -617,12 +627,13 @@ struct watch_target {
 
 #define WATCH_TARGETS_MAX 64
 
-/* A node event is received: takes those whom it will reach out of the tables. `number` says which of the node events that are
- * received and not told it is, from 1. */
+/* Takes the watchers of a received node event out of the tables. `number` is the event's number, from 1,
+ * among the node events that are received and not told. */
 void watch_fire(int client, int slot, const struct zk_message *event, uint32_t number);
-/* Whom the first of these events reaches (F69); it is told, and those behind it move up. */
+/* Collects the watchers of the first of these events (F69). That event is told, and those behind it move
+ * up. */
 int watch_collect(int client, int slot, const struct zk_message *event, struct watch_target *out);
-/* Whom a session event reaches; the default watcher last (F4). */
+/* Collects the watchers of a session event; the default watcher is the last one (F4). */
 int watch_collect_session(int client, int slot, struct watch_target *out);
 
 /* ---- deliver.c ---- */
@@ -631,7 +642,7 @@ int watch_collect_session(int client, int slot, struct watch_target *out);
 void deliver_open(void);
 void deliver_next(int client, int slot);
 
-/* Callbacks that have begun never come back: the process is gone in the middle of one. */
+/* Forgets the callbacks that have begun and will never return: the process has ended in the middle of one. */
 void deliver_abandon(void);
 void deliver_queue(int client, int slot, const struct zk_message *message);
 void deliver_session_event(int client, int slot, int state);
@@ -640,13 +651,14 @@ void deliver_session_event(int client, int slot, int state);
 
 /* A path from the root of the server's tree. */
 struct whole_path {
-    size_t size; /* bytes before the zero */
+    size_t size; /* bytes without the zero */
     bool valid;
-    bool odd; /* holds a byte that a server may object to (F55) */
+    bool odd; /* contains a byte that a server may object to (F55) */
     char text[FAKEZK_PATH_MAX];
 };
 
-/* What the client library lets pass (F55); what is created with a sequence may end with a slash or a dot. */
+/* Returns whether the client library accepts a path (F55). With `sequence` it may end with a slash or a
+ * dot. */
 bool path_valid(const char *path, bool sequence);
 /* Puts a path behind the handle's chroot and checks it. */
 void path_make_whole(const struct _zhandle *zh, const char *path, bool sequence, struct whole_path *out);
@@ -654,15 +666,11 @@ void path_make_whole(const struct _zhandle *zh, const char *path, bool sequence,
 /* ---- handle.c ---- */
 
 struct _zhandle *handle_check(zhandle_t *zh, const char *call);
-/* True if this call finds no memory. Each call that needs some asks once. */
+/* Returns whether this call finds no memory. Each call that needs memory asks once. */
 bool handle_lacks_memory(int client);
-/* Destroys a handle without a word. */
+/* Destroys a handle without a callback. */
 void handle_finish_close(int client, int slot);
-/* Calls what is still owed, then destroys the handle (F20, F23). */
+/* Calls the completions that are still due, then destroys the handle (F20, F23). */
 void handle_drain(int client, int slot);
-
-/* ---- async.c ---- */
-
-/* F55, the client's part. */
 
 #endif

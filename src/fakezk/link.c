@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Links between a handle and a server: connecting, losing, giving up. One action is one of these as a whole
- * (D8b). */
+/* Links between a handle and a server: connecting, losing, giving up. One action is one of these as a
+ * whole (D8b). */
 #include "base/assert.h"
 #include "fakezk/possible.h"
 
@@ -18,7 +18,7 @@ void link_window(int32_t *lo_ms, int32_t *hi_ms)
     }
 }
 
-/* How many node events are received and not told, this one included if it waits in the queue. */
+/* Returns the number of node events received and not told, including this one if it waits in the queue. */
 static uint32_t node_events(int client, int slot)
 {
     uint32_t count = 0;
@@ -29,8 +29,8 @@ static uint32_t node_events(int client, int slot)
     return count;
 }
 
-/* The client's library has taken the message out of the socket: the zxid moves (F44), watches stand (F38) or are taken out
- * (F70). */
+/* Takes a message out of the socket, as the client library does: the zxid moves (F44), watches are set
+ * (F38) or taken out (F70). */
 void link_receive(int client, int slot, struct zk_message *message)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -41,7 +41,7 @@ void link_receive(int client, int slot, struct zk_message *message)
     zh->received_ms = clock_ms();
     if (message->rec.tag == MESSAGE_NODE) {
         uint32_t number = node_events(client, slot);
-        watch_fire(client, slot, message, number > 0 ? number : 1); /* 0: it is being told already */
+        watch_fire(client, slot, message, number > 0 ? number : 1); /* 0: the event is being told already */
     }
     if (message->rec.tag != MESSAGE_REPLY) {
         return;
@@ -85,7 +85,7 @@ static void queue_failure(int client, int slot, int op, code_ref completion, con
     deliver_queue(client, slot, (struct zk_message *)space);
 }
 
-/* All requests that nobody has answered, in order of issue (F10). */
+/* Fails all unanswered requests, in order of issue (F10). */
 void link_fail_requests(int client, int slot, int rc)
 {
     struct pack pack = client_pack(client);
@@ -97,7 +97,7 @@ void link_fail_requests(int client, int slot, int rc)
     }
 }
 
-/* What is unanswered after all, in order of issue. */
+/* The requests whose answers are lost, in order of issue. */
 struct lost_reply {
     uint8_t op;
     code_ref completion;
@@ -120,8 +120,8 @@ static void lose(struct lost_reply reply)
     lost[lost_count++] = reply;
 }
 
-/* Takes out what the client has not received; the requests whose replies are among it are unanswered after
- * all. */
+/* Takes out the messages that the client has not received. Requests whose replies are among them count as
+ * unanswered. */
 static void take_lost(int client, int slot)
 {
     struct pack pack = client_pack(client);
@@ -140,7 +140,7 @@ static void take_lost(int client, int slot)
         if (last) {
             break;
         }
-        /* The next record moved to where this one was. */
+        /* The next record has moved to the place of the removed one. */
     }
 }
 
@@ -168,7 +168,7 @@ static void receive_all(int client, int slot, int keep)
             return;
         }
         if (rec->word == 0) {
-            /* Receiving may move records (a watch is added behind): work on a copy of the message. */
+            /* Receiving may move records, because it may add a watch: work on a copy of the message. */
             static _Alignas(8) unsigned char copy[1 << 16];
             memcpy(copy, rec, rec->size);
             rec->word = 1;
@@ -190,7 +190,7 @@ static int32_t reconnect_pause_ms(const struct _zhandle *zh)
     return (wrapped ? zh->timeout_ms / 60 : 0) + 4 * fakezk.options.latency_min_ms;
 }
 
-/* A session that its client never heard of: nobody will come back for it. */
+/* Marks a new session that its client has never heard of: no client will come back for it. */
 static void forget_new_session(struct _zhandle *zh)
 {
     struct zk_session *session = zh->half == HALF_NEW ? session_find(zh->session) : NULL;
@@ -217,15 +217,16 @@ static void unlink_handle(int client, int slot)
     server_watch_drop(client, slot);
 }
 
-/* The client's thread queues the session event and the failures, and sets the state behind them. Whether callbacks run before
- * it does is a constant of the run; the state is set at the latest when the next attempt begins (F1). */
+/* Returns whether callbacks may run before the client's thread sets the state. That thread queues the
+ * session event and the failures first, and sets the state behind them. This is a constant of the run. The
+ * state is set at the latest when the next attempt begins (F1). */
 static bool state_lags(void)
 {
     return (fakezk.options.seed & 16) != 0 && !fakezk.options.fixed_orders;
 }
 
-/* The order that the application sees: what was received, the session event, the failed completions (F10,
- * F43). Who was not connected yet sees no event. */
+/* Loses a link, in the order that the application sees: received messages, the session event, the failed
+ * completions (F10, F43). A client that was not connected yet gets no event. */
 static void lose_link(int client, int slot, int rc)
 {
     int state = handle_at(client, slot)->state;
@@ -304,8 +305,8 @@ bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
     return last != NULL && op_is_write(last->rec.tag) && fakezk.options.servers > 1 && zh->server != 0;
 }
 
-/* The server reads one more request, though the client will not receive the answer. False if nobody reads it.
- */
+/* Lets the server read one more request, though the client will not receive the answer. Returns false if
+ * no server reads it. */
 static bool read_ahead(int client, int slot, bool late)
 {
     struct pack pack = client_pack(client);
@@ -325,14 +326,14 @@ static bool read_ahead(int client, int slot, bool late)
     return true;
 }
 
-/* Lets the server read up to `apply` requests; everything answered or forwarded is lost, in order of issue.
- */
+/* Lets the server read up to `apply` requests. Everything answered or forwarded is lost, in order of
+ * issue. */
 static void read_on(int client, int slot, int apply, bool late)
 {
     struct pack pack = client_pack(client);
     take_lost(client, slot);
     for (int i = 1; i <= apply; i++) {
-        /* What waits for the follower is set aside, so that the next is the head. */
+        /* Requests that wait for the follower are set aside, so that the next one is the head. */
         struct zk_request *head;
         while ((head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot)) != NULL &&
                head->forwarded != 0) {
@@ -366,8 +367,8 @@ bool fakezk_hides_write(int client, int handle, int keep, int apply)
     return false;
 }
 
-/* What the server has not read lies in its socket: it may come to it before it notices that the link is gone. The first
- * request is not among it if it was parked. */
+/* Keeps the writes that the server has not read. They lie in its socket: it may read them before it
+ * notices that the link is gone. A parked first request is not among them. */
 static void leave_unread(int client, int slot, bool parked)
 {
     struct pack pack = client_pack(client);
@@ -420,8 +421,8 @@ bool fakezk_can_refuse(int client, int handle)
     return zh->open && !zh->link && zh->state >= 0;
 }
 
-/* The cursor goes on to the next address; with ZOOKEEPER-2466 it moves twice, and half of an even list is
- * never tried again (F91). */
+/* Fails an attempt to connect. The cursor moves to the next address. With ZOOKEEPER-2466 it moves twice,
+ * and half of an even list is never tried again (F91). */
 static void fail_attempt(int client, int slot, int rc)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -443,8 +444,9 @@ bool fakezk_refuse(int client, int handle)
     return true;
 }
 
-/* F7: two thirds of the timeout without a byte end a link, and an attempt to make one. The pings of a cut-off
- * follower are answered until something is asked that it cannot answer. */
+/* Returns the time at which a client gives up (F7): two thirds of the timeout without a byte end a link,
+ * or an attempt to make one. A follower that is cut off answers pings until it is asked something that
+ * needs the leader. */
 int32_t link_give_up_ms(const struct _zhandle *zh)
 {
     int32_t since = zh->link ? zh->received_ms : zh->connect_ms;
@@ -475,8 +477,8 @@ static void expire_handle(int client, int slot)
     link_fail_requests(client, slot, ZSESSIONEXPIRED);
 }
 
-/* The server closes its end. Who is cut off or stopped does not hear of it: for him the link is up, and mute.
- */
+/* Closes the server's end of a link. A client that is cut off or stopped does not hear of it: it takes the
+ * link for up, and mute. */
 void link_sever(int client, int slot)
 {
     const struct zk_client *c = client_at(client);
@@ -489,7 +491,7 @@ void link_sever(int client, int slot)
     server_watch_drop(client, slot);
 }
 
-/* F32: the session's older connection is closed by the newer one. */
+/* Closes the session's older connection, because a newer one exists (F32). */
 static void close_older(int client, int slot, int32_t session)
 {
     struct session_users users = session_users(session);
@@ -510,7 +512,8 @@ static int32_t clamp_timeout(int32_t wanted)
     return wanted < low ? low : (wanted > high ? high : wanted);
 }
 
-/* F72, F73: what the server says about one watch of a reconnecting client; 0 = armed again. */
+/* Returns the event that the server sends for one watch of a reconnecting client (F72, F73); 0 = armed
+ * again. */
 static int answer_watch(int server, int table, const char *path, int32_t last_zxid, int32_t *czxid)
 {
     const struct zk_node *node = tree_find(server, path);
@@ -522,7 +525,7 @@ static int answer_watch(int server, int table, const char *path, int32_t last_zx
         return ZOO_DELETED_EVENT;
     }
     if (!fakezk_seen_matters()) {
-        return 0; /* nothing is ever changed */
+        return 0; /* nothing is ever changed in such a world */
     }
     if (table == WATCH_DATA) {
         return node->stat.mzxid > last_zxid ? ZOO_CHANGED_EVENT : 0;
@@ -548,8 +551,8 @@ static bool is_older(const struct zk_watch *watch, int32_t czxid, const char *pa
     return watch->czxid != czxid ? watch->czxid < czxid : strcmp(watch->path, path) < 0;
 }
 
-/* The oldest of a table that stands behind this place, one for each path: by the age of the node that it was set on, since the
- * order is unspecified and must not follow from who has named the nodes. NULL if there is none. */
+/* Returns the next watch of a table behind this place, or NULL. There is one for each path, by the age of
+ * the node that it was set on. The order is unspecified, and must not depend on the names of nodes. */
 static const struct zk_watch *next_watch(const struct pack *pack, int list, int table, int32_t czxid,
                                          const char *path)
 {
@@ -566,7 +569,7 @@ static const struct zk_watch *next_watch(const struct pack *pack, int list, int 
     return next;
 }
 
-/* Several watches of one path and table are one for the server. */
+/* Returns whether a watch is the oldest of its path and table. For the server they all are one watch. */
 static bool is_first_of_path(const struct pack *pack, const struct zk_watch *watch)
 {
     for (const struct rec *rec = pack_first(pack, watch->rec.list); rec != NULL; rec = pack_next(pack, rec)) {
@@ -626,7 +629,8 @@ static int32_t hand_out_session(struct _zhandle *zh, int client)
     return number;
 }
 
-/* The session is new when the server has applied its creation, hence everything before it (F88). */
+/* Applies the backlog of a server. A session is new there once its creation is applied, and hence
+ * everything before it (F88). */
 static void catch_up_all(int server)
 {
     struct pack pack = server_pack(server);
@@ -635,7 +639,7 @@ static void catch_up_all(int server)
     }
 }
 
-/* F18, F28: the session goes on under the timeout that this handle asks for. */
+/* Takes a session over: it goes on under the timeout that this handle asks for (F18, F28). */
 static void take_over_session(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -648,7 +652,8 @@ static void take_over_session(int client, int slot)
     }
 }
 
-/* The server's part of a handshake with a session that lives, or a new one. False if there is no room for it. */
+/* Does the server's part of a handshake, with a session that lives or with a new one. Returns false if
+ * there is no room for it. */
 static bool admit(int client, int slot, int server, bool resumes)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -668,8 +673,8 @@ static bool admit(int client, int slot, int server, bool resumes)
     return true;
 }
 
-/* Links the handle to a read-only server (F105). The server knows the session from its own tree, and does not touch it at
- * the leader. */
+/* Links the handle to a read-only server (F105). The server knows the session from its own tree, and does
+ * not touch it at the leader. */
 static void admit_read_only(struct _zhandle *zh, int server)
 {
     zh->server = (uint8_t)server;
@@ -678,12 +683,12 @@ static void admit_read_only(struct _zhandle *zh, int server)
     zh->half = known ? HALF_READ_ONLY : HALF_REFUSED;
 }
 
-/* What the server makes of a connect request; the client hears of it in the handshake. */
+/* Answers a connect request. The client hears the answer in the handshake. */
 static bool answer(int client, int slot, int server)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     if (zh->stranger) {
-        close_older(client, slot, zh->session); /* F32: the password comes second */
+        close_older(client, slot, zh->session); /* F32: the password is checked second */
         zh->half = HALF_REFUSED;
         return true;
     }
@@ -765,8 +770,8 @@ bool fakezk_is_partitioned(int client)
     return client_at(client)->partitioned != 0;
 }
 
-/* F7 on resuming: a ping that is overdue goes out, unless the link has been silent for so long that the
- * client drops it first; what lies in the socket counts as heard. */
+/* Resumes a handle (F7). An overdue ping goes out. If the link has been silent for so long that the client
+ * drops it first, it is dropped instead. Messages in the socket count as received. */
 static void wake_up(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -821,7 +826,7 @@ void fakezk_crash(int client)
     c->partitioned = 0;
 }
 
-/* A server that finds the leader again begins anew: it closes its read-only links (F105). */
+/* Closes the read-only links of a server that has found the leader again (F105): it begins anew. */
 static void end_read_only(int server)
 {
     for (int c = 0; c < fakezk.options.clients; c++) {
@@ -861,8 +866,8 @@ bool fakezk_is_lagging(int server)
     return server_at(server)->lagging != 0;
 }
 
-/* Links break. With the leader goes the tracker of sessions, so that all timers start again (F97), and an epoch ends
- * (F107). */
+/* Restarts a server: its links break. If it is the leader, the tracker of sessions is lost: all timers
+ * start again (F97), and an epoch ends (F107). */
 void fakezk_restart_server(int server)
 {
     for (int c = 0; c < fakezk.options.clients; c++) {

@@ -20,7 +20,7 @@ static bool valid_dots(const char *path, size_t at, size_t size, bool sequence)
 
 enum { PATH_BAD = 1, PATH_DOTS = 2, PATH_ODD = 4 };
 
-/* Sixteen bytes at once, which compilers turn into vectors. */
+/* The number of bytes that are looked at together, which compilers turn into vectors. */
 enum { LANES = 16 };
 
 struct lanes {
@@ -37,8 +37,8 @@ static inline void look_at_lanes(const unsigned char *at, struct lanes *seen)
     }
 }
 
-/* What kinds of bytes a path has behind its first. A last piece overlaps the one before it: what is seen twice counts
- * once. */
+/* Returns the kinds of bytes in a path behind the first byte. The last group overlaps the one before it,
+ * which makes no difference: kinds are a set. */
 static unsigned path_kinds(const char *path, size_t size)
 {
     struct lanes seen = {{0}};
@@ -61,7 +61,7 @@ static unsigned path_kinds(const char *path, size_t size)
     return kinds;
 }
 
-/* What the client library lets pass (F55). */
+/* Returns whether the client library accepts a path (F55). */
 static bool kinds_valid(const char *path, size_t size, unsigned kinds, bool sequence)
 {
     if (size == 0 || path[0] != '/' || (kinds & PATH_BAD) != 0) {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What can happen to one handle: the questions behind the list of steps. They are asked about every handle in every
- * step, hence inline, and about one look at the handle. */
+/* The possible steps of one handle: the questions behind the list of steps. They are asked about every
+ * handle in every step. Hence they are inline, and all look at one struct zk_seen. */
 #ifndef FAKEZK_POSSIBLE_H
 #define FAKEZK_POSSIBLE_H
 
 #include "fakezk/internal.h"
 
-/* A handle and what lies at hand for it. Valid until something is written. */
+/* A handle, its next request and its next message. Valid until something is written. */
 struct zk_seen {
     const struct zk_client *client;
     const struct _zhandle *zh;
-    const struct zk_request *request; /* the first unanswered one, or NULL */
-    const struct zk_message *message; /* the next one, or NULL */
+    const struct zk_request *request; /* the oldest unanswered request, or NULL */
+    const struct zk_message *message; /* the next message, or NULL */
     const struct zk_session
-        *session; /* of the link, at the leader; NULL without a link or when it has ended */
+        *session; /* session of the link at the leader; NULL without a link or when it has ended */
 };
 
 static inline struct zk_seen see(int client, int slot)
@@ -27,13 +27,14 @@ static inline struct zk_seen see(int client, int slot)
     return seen;
 }
 
-/* The server of the link has not applied the session's end. */
+/* Returns whether the server of the link has not applied the session's end. */
 static inline bool is_known(const struct zk_seen *seen)
 {
     return seen->session != NULL || server_awaits_end(seen->zh->server, seen->zh->session);
 }
 
-/* A frozen server serves the handle (F105): it asked for read-only servers, and has a session. */
+/* Returns whether a frozen server serves the handle (F105): it accepts read-only servers, and has a
+ * session. */
 static inline bool takes_read_only(const struct _zhandle *zh)
 {
     return zh->open == OPEN_READ_ONLY && zh->session != 0 && is_set(FAKEZK_SETTING_READ_ONLY);
@@ -44,14 +45,14 @@ static inline bool is_read_only(const struct _zhandle *zh)
     return zh->state == ZOO_READONLY_STATE;
 }
 
-/* The next callback can run when its message has arrived. */
+/* Returns whether the next callback can run once its message has arrived. */
 static inline bool will_deliver(const struct zk_seen *seen)
 {
     const struct zk_message *message = seen->message;
     if (message == NULL) {
         return false;
     }
-    /* No jumps: which of these is false nobody can foresee. */
+    /* No branches: a processor cannot predict which of these is false. */
     bool runs = !seen->client->paused;
     bool linked = (seen->zh->link != 0) & !seen->client->partitioned & !fakezk.options.fine;
     return runs & ((message->rec.word != 0) | linked);
@@ -62,7 +63,8 @@ static inline bool can_deliver(const struct zk_seen *seen)
     return will_deliver(seen) && ((seen->message->rec.word != 0) | (seen->message->lo_ms <= clock_ms()));
 }
 
-/* The server can read the next request when it has arrived; `refused`: it will answer -112 (F30). */
+/* Returns whether the server can read the next request once that has arrived. `refused`: it will answer
+ * -112 (F30). */
 static inline bool will_apply(const struct zk_seen *seen, bool *refused)
 {
     const struct _zhandle *zh = seen->zh;
@@ -93,9 +95,10 @@ static inline bool can_apply(const struct zk_seen *seen, bool *refused)
     return seen->request != NULL && seen->request->lo_ms <= clock_ms() && will_apply(seen, refused);
 }
 
-/* The client hears nothing although it waits: it will give up (F7). A link is mute without a network, or when its
- * server cannot answer what is asked: the pings stop then (F6, F94). An attempt is mute without a network, or when no
- * server can confirm the session (F34). */
+/* Returns whether the client hears nothing although it waits, so that it will give up (F7).
+ * - A link is mute without a network. It is also mute if its server cannot answer a request: the pings
+ *   stop then (F6, F94).
+ * - An attempt is mute without a network, or if no server can confirm the session (F34). */
 static inline bool is_mute(const struct zk_seen *seen)
 {
     const struct _zhandle *zh = seen->zh;
@@ -125,7 +128,7 @@ static inline bool can_give_up(const struct zk_seen *seen)
     return !served && is_mute(seen) && (!fakezk.options.timed || link_give_up_ms(zh) <= clock_ms());
 }
 
-/* The server has closed its end, and the client can hear of it. */
+/* Returns whether the server has closed its end, and the client can hear of it. */
 static inline bool is_hung_up(const struct zk_seen *seen)
 {
     bool hears = (seen->zh->link != 0) & !seen->client->partitioned & !seen->client->paused &
@@ -133,7 +136,7 @@ static inline bool is_hung_up(const struct zk_seen *seen)
     return hears && (seen->zh->severed || !is_known(seen));
 }
 
-/* An attempt to connect succeeds when its time has come. */
+/* Returns whether an attempt to connect succeeds once its time has come. */
 static inline bool will_connect(const struct zk_seen *seen, int server)
 {
     const struct _zhandle *zh = seen->zh;
@@ -156,7 +159,7 @@ static inline bool carries(const struct zk_seen *seen)
     return seen->zh->link && !seen->client->partitioned;
 }
 
-/* The first message that the client has not taken out of its socket, or NULL. */
+/* Returns the first message that the client has not taken out of its socket, or NULL. */
 static inline struct zk_message *unreceived(int client, int slot)
 {
     struct pack pack = client_pack(client);

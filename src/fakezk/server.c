@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A server reads a client's requests in order, answers reads from its own tree (F42), passes writes to the
- * leader, and keeps one watch per connection, path and table (F71). */
+/* A server:
+ * - reads a client's requests in order
+ * - answers reads from its own tree (F42)
+ * - passes writes to the leader
+ * - keeps one watch for each connection, path and table (F71) */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -88,7 +91,7 @@ bool server_watch_remove(int server, int client, int slot, int table, const char
     return false;
 }
 
-/* Forgets a connection: its watches (F74) and the replies that a follower still owed it. */
+/* Forgets a connection: its watches (F74) and the replies that a follower has not sent yet. */
 void server_watch_drop(int client, int slot)
 {
     for (int s = 0; s < fakezk.options.servers; s++) {
@@ -181,7 +184,7 @@ void server_fire(int server, int type, const char *path, int32_t czxid, int32_t 
             sent_client = client;
             sent_slot = slot;
         }
-        /* What stood behind the removed record is now where it was. */
+        /* The record behind the removed one has moved to its place. */
         unsigned char *base = arena_at(fakezk.arena, pack.block);
         rec =
             at < ((struct arena_block *)base)->used && ((struct rec *)(base + at))->list == LIST_SERVER_WATCH
@@ -261,8 +264,9 @@ static void reply_finish(struct zk_message *reply, const unsigned char *end)
 
 #define CHILDREN_MAX 256
 
-/* The orders of a list, which is unspecified (F57): a run constant. None depends on the numbers in names. With three children
- * that were created in the order 0 1 2, all but the first two stand for the same order each time. */
+/* The orders of a list of children, which is unspecified (F57): a constant of the run. No order depends on
+ * the numbers in names. For three children created in the order 0 1 2, each value but the first two gives
+ * the same order each time. */
 enum list_order {
     LIST_OF_THE_TREE,
     LIST_OF_THE_TREE_REVERSED,
@@ -281,7 +285,7 @@ static enum list_order list_order(void)
     return fakezk.options.fixed_orders ? LIST_RISING : (enum list_order)((seed & 3) | (seed >> 5 & 1) << 2);
 }
 
-/* Which child stands at a place, counted from the oldest, or in the tree's order. */
+/* Returns which child stands at a place, counted from the oldest one, or in the tree's order. */
 static int child_at(enum list_order order, int place, int count)
 {
     int half = (count + 1) / 2;
@@ -321,7 +325,7 @@ static void order_children(struct zk_node **children, int count)
     struct zk_node *listed[CHILDREN_MAX];
     enum list_order order = list_order();
     if (order == LIST_OF_THE_TREE) {
-        return; /* as the children come: most searches */
+        return; /* the children come in this order, as in most searches */
     }
     if (order > LIST_OF_THE_TREE_REVERSED) {
         sort_by_age(children, count);
@@ -443,7 +447,7 @@ static void answer_read(int client, int slot, int server, const struct zk_reques
         tail = read_node(server, request, reply);
         leave_watch(server, client, slot, request, reply);
         if (reply->op == OP_CHILDREN && reply->table == WATCH_NONE) {
-            memset(&reply->stat, 0, sizeof reply->stat); /* nobody is told */
+            memset(&reply->stat, 0, sizeof reply->stat); /* this call does not deliver a stat */
         }
     }
     reply_finish(reply, tail);
@@ -472,7 +476,7 @@ static bool creates_ephemeral(const struct zk_request *request)
     return creates && request->mode != (uint8_t)ZOO_CONTAINER && (request->mode & ZOO_EPHEMERAL) != 0;
 }
 
-/* Returns the code of a refusal that no node is looked at for (F102 to F105), or ZOK. */
+/* Returns the code of a refusal that does not depend on a node (F102 to F105), or ZOK. */
 static int refusal(const struct _zhandle *zh, const struct zk_request *request)
 {
     if (zh->state == ZOO_READONLY_STATE && op_needs_leader(request->rec.tag)) {
@@ -497,7 +501,8 @@ void server_apply(int client, int slot, bool refused)
     const struct zk_request *request = (struct zk_request *)request_space;
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     if (!server_at(zh->server)->frozen) {
-        session_touch(zh->session, clock_ms()); /* a follower that is cut off cannot pass it on (F35) */
+        /* a server that is cut off cannot pass the packet on to the leader (F35) */
+        session_touch(zh->session, clock_ms());
     }
     if (refused || (op_needs_leader(request->rec.tag) && closing(zh->session))) {
         refuse(client, slot, request, ZSESSIONEXPIRED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Sessions at the leader: found by number, kept fresh by packets and pings, dead on a grid of ticks (F26 to
- * F31). */
+/* Sessions at the leader: found by number, kept fresh by packets and pings, ended on a grid of ticks (F26
+ * to F31). */
 #include "base/assert.h"
 #include "base/hash.h"
 #include "fakezk/internal.h"
@@ -19,7 +19,8 @@ static const struct _zhandle *handle_with(int c, const struct zk_session *sessio
     return NULL;
 }
 
-/* Mostly its own client's; ids can be handed to other processes (F18). */
+/* Returns the connected handle of a session. Mostly it is its own client's; ids can be handed to other
+ * processes (F18). */
 static const struct _zhandle *connected_handle(const struct zk_session *session)
 {
     const struct _zhandle *zh = handle_with(session->client, session);
@@ -29,8 +30,9 @@ static const struct _zhandle *connected_handle(const struct zk_session *session)
     return zh;
 }
 
-/* A session is fresh while its client runs, its link carries packets and its server reaches the leader: then
- * there is a ping at least every third of the timeout, and pings are not simulated one by one. */
+/* Returns whether a session is fresh: its client runs, its link carries packets, and its server reaches
+ * the leader. Then there is a ping at least every third of the timeout, and pings are not simulated one by
+ * one. */
 bool session_healthy(const struct zk_session *session)
 {
     const struct _zhandle *zh = connected_handle(session);
@@ -40,7 +42,7 @@ bool session_healthy(const struct zk_session *session)
     return !client_at(zh->client)->paused && !client_at(zh->client)->partitioned;
 }
 
-/* F27: the deadline is rounded up to the grid of ticks, so that it lies in (T, T + tick]. */
+/* Returns the deadline, rounded up to the grid of ticks: it lies in (T, T + tick] (F27). */
 int32_t session_deadline_ms(const struct zk_session *session)
 {
     int32_t tick = fakezk.options.tick_ms;
@@ -80,7 +82,7 @@ void session_settle_pings(int client)
     }
 }
 
-/* Session ids are not handed out in ascending order, and may be negative: recipes must not rely on either. */
+/* Returns the id of a session. Ids do not ascend, and may be negative: recipes must not rely on either. */
 int64_t fakezk_session_id(int32_t number)
 {
     if (number == 0) {

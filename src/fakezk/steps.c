@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What can happen next in the ensemble, in canonical order, and doing it. */
+/* Lists the possible steps of the ensemble, in canonical order, and does one of them. */
 #include "fakezk/possible.h"
 
 struct list {
@@ -10,7 +10,8 @@ struct list {
     int capacity;
 };
 
-/* Fields are written where they stay: putting a step together elsewhere and copying it costs more than all questions. */
+/* Returns the place of the next step. Its fields are written there: to build a step elsewhere and copy it
+ * would cost more than all questions. */
 static struct fakezk_step *next_place(struct list *list)
 {
     static struct fakezk_step beyond;
@@ -25,7 +26,8 @@ static struct fakezk_step *add(struct list *list, enum fakezk_step_kind kind, in
     return step;
 }
 
-/* Written in any case and counted if it is possible: a jump that nobody can foresee costs more than a step in vain. */
+/* Writes a step in any case, and counts it if it is possible. A branch that the processor cannot predict
+ * costs more than an unused write. */
 static void offer(struct list *list, bool possible, enum fakezk_step_kind kind, const struct _zhandle *zh,
                   int server, bool refused)
 {
@@ -53,7 +55,7 @@ static void fine_steps(struct list *list, const struct zk_seen *seen)
     offer(list, can_rearm(seen), FAKEZK_REARM, seen->zh, seen->zh->server, false);
 }
 
-/* Connected, and nothing is under way. */
+/* Returns whether the handle is connected, and nothing is under way. */
 static bool is_idle(const struct zk_seen *seen)
 {
     return (seen->request == NULL) & (seen->message == NULL) & (seen->zh->link != 0) &
@@ -114,7 +116,7 @@ static void client_steps(struct list *list, int client)
     }
 }
 
-/* Of one client, or of all. */
+/* Lists the steps of the sessions of one client, or of all clients. */
 static void session_steps(struct list *list, int client)
 {
     struct pack pack = log_pack();
@@ -151,7 +153,7 @@ static int finish(const struct list *list)
     return list->count;
 }
 
-/* What stands behind the steps of all clients. */
+/* Lists the steps that follow those of all clients. */
 static void other_steps(struct list *list)
 {
     server_steps(list);

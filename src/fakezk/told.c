@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The result codes, event types and session states that clients were given. A bit each, in the order of
- * <zookeeper/zookeeper.h>; the set is no part of the world and no behaviour depends on it. */
+/* The result codes, event types and session states that clients were given, one bit each, in the order of
+ * <zookeeper/zookeeper.h>. The set is no part of the world, and no behaviour depends on it. */
 #include "fakezk/internal.h"
 
 #define CODE(name)                                                                                           \
@@ -84,7 +84,7 @@ static void note(int value, int from, int to)
     }
 }
 
-/* Most completions and calls say ZOK: no search for it. */
+/* Notes a result code. Most of them are ZOK, which needs no search. */
 int tell_code(int rc)
 {
     if (rc == ZOK) {

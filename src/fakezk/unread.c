@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Lists of children that are on their way to a client, and the names in them that it will not look at. */
+/* Lists of children on their way to a client, and the names in them that the client will not look at. */
 #include "fakezk/internal.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ void message_unread(int client, const struct zk_message *message, const struct S
     }
 }
 
-/* The list in the copy without the names that are not looked at; returns how many these are. */
+/* Drops the unread names from the list in the copy. Returns how many they are. */
 static int drop_names(int client, struct zk_message *copy)
 {
     char *name[FAKEZK_NAMES_MAX];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The watcher tables of the client library: who is called for which event (F4, F66 to F71). */
+/* The watcher tables of the client library, and the watchers that each event calls (F4, F66 to F71). */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
 #include <string.h>
 
-/* cause: zxid of what it fires for, 0 = it does not. */
+/* Announces a watch that was set or is gone. `cause` is the zxid of the change that it fires for, 0 if it
+ * does not. */
 static void announce(int client, int slot, const struct zk_watch *watch, int kind, int cause)
 {
     int32_t session = handle_at(client, slot)->session;
@@ -22,7 +23,7 @@ static void announce(int client, int slot, const struct zk_watch *watch, int kin
     fakezk_emit(&event);
 }
 
-/* The first record whose path sorts behind. */
+/* Returns the first record whose path sorts behind `path`. */
 static struct rec *behind(const struct pack *pack, int list, const char *path)
 {
     for (struct rec *rec = pack_first(pack, list); rec != NULL; rec = pack_next(pack, rec)) {
@@ -47,7 +48,8 @@ static struct zk_watch *find(int client, int slot, int table, const char *path, 
     return NULL;
 }
 
-/* Whether a node is of this client. The handle's session may have ended before the handle hears of it. */
+/* Returns whether a node is of this client. The handle's session may have ended before the handle hears of
+ * it. */
 static bool is_own(int client, int slot, int32_t session)
 {
     return session != 0 &&
@@ -142,7 +144,7 @@ void watch_fire(int client, int slot, const struct zk_message *event, uint32_t n
     }
 }
 
-/* The oldest of a table that the first event has taken, or NULL. */
+/* Returns the oldest watch of a table that the first event has taken, or NULL. */
 static struct zk_watch *find_fired(int client, int slot, int table)
 {
     struct pack pack = client_pack(client);
@@ -183,7 +185,8 @@ int watch_collect(int client, int slot, const struct zk_message *event, struct w
     return count;
 }
 
-/* The order among the others is the hash table's, hence unspecified: a run constant. */
+/* The order of the watchers before the default one is that of a hash table, hence unspecified: a constant
+ * of the run. */
 int watch_collect_session(int client, int slot, struct watch_target *out)
 {
     const struct _zhandle *zh = handle_at(client, slot);

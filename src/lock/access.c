@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Access: how a handle is opened (in the clear or over TLS), and by which credentials its session goes.
+/* Access: how a handle is opened (in the clear or over TLS), and the credentials of its session.
  *
- * Credentials are added at the first CONNECTED event of each handle, before anything is asked of it. The
- * client keeps them and repeats them at each later connection by itself (F43). */
+ * Credentials are added at the first CONNECTED event of each handle, before any request is sent on it. The
+ * client keeps them and repeats them by itself at each later connection (F43). */
 #include "claim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Since 3.6, and only in a client library that was built with TLS; then <zookeeper/zookeeper.h> shows it under
+/* Exists from client 3.6 on, in libraries that were built with TLS. <zookeeper/zookeeper.h> shows it under
  * a condition of its own. */
 extern __attribute__((weak)) zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn,
                                                            int recv_timeout, const clientid_t *clientid,
@@ -37,7 +37,7 @@ int lock_access_check(const struct ls_session_options *options)
     return LS_OK;
 }
 
-/* A port is a number as strtol() reads it, behind the last colon. */
+/* Returns whether the text behind the last colon is a port: a number that strtol() reads to its end. */
 static bool server_is_valid(const char *server, size_t size)
 {
     char *end;
@@ -94,7 +94,7 @@ int lock_access_add_auths(struct ls_session *session, zhandle_t *zh)
     int count = options ? options->auth_count : 0;
     while (session->auths < count) {
         const struct ls_auth *auth = &options->auth[session->auths];
-        /* Of a refusal by the server AUTH_FAILED tells (F25). */
+        /* A refusal by the server comes as the event AUTH_FAILED (F25). */
         int rc = zoo_add_auth(zh, auth->scheme, auth->certificate, auth->size, NULL, NULL);
         if (rc != ZOK)
             return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What an owner asks of a mutex: acquire, release, cancel. Each begins or ends a claim, which mutex.c drives. */
+/* Acquire, release and cancel: each begins or ends a claim, which mutex.c drives. */
 #include "claim.h"
 #include "telemetry.h"
 
@@ -82,7 +82,7 @@ int lock_mutex_acquire_units(struct ls_mutex *mutex, uint64_t owner, uint32_t un
     if (!claim)
         return LS_ENOMEM;
     if (former)
-        LS_SOMETIMES("acquire-after-an-unheard-loss"); /* the releases of the lost levels are still to come */
+        LS_SOMETIMES("acquire-after-an-unheard-loss"); /* the lost levels are still to be released */
     claim->call = call;
     claim->units = units;
     lock_telemetry_acquires(claim);
@@ -146,7 +146,7 @@ void lock_mutex_end(struct lock_claim *claim)
         if (claim->told)
             lock_mutex_note_loss(claim, token);
         else
-            claim->rc = LS_ECLOSED; /* the grant is still to be told, and is told as this failure */
+            claim->rc = LS_ECLOSED; /* on_done reports the undelivered grant as this failure */
         lock_mutex_go(claim);
     } else if (claim->state == LOCK_TOMB) {
         lock_mutex_drop_tomb(claim);

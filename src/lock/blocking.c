@@ -128,15 +128,15 @@ void ls_participants_free(struct ls_participants *participants)
 
 /* ---- a guarded write ---- */
 
-/* A multi whose thread waits for its answer: the check, and the caller's operations behind it. */
+/* A multi whose thread waits for its answer: the check, followed by the caller's operations. */
 struct lock_write {
-    struct lock_write *next; /* of its session, until it has its answer */
+    struct lock_write *next; /* next write of the session that has no answer yet */
     struct ls_session *session;
     struct lock_call call;
     struct ls_env *env;
     zoo_op_t *ops;
     zoo_op_result_t *results;
-    char path[LS_MUTEX_PATH_SIZE_MAX + 64]; /* of the node that is checked */
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64]; /* path of the node that is checked */
 };
 
 static void end_write(struct lock_write *write, int zk_rc)
@@ -187,7 +187,7 @@ static int send_write(struct lock_write *write, const struct ls_mutex *mutex, in
     return LS_OK;
 }
 
-/* The result of a write that was answered. */
+/* Returns the result of a write that was answered. */
 static int written_rc(const struct lock_write *write)
 {
     int zk_rc = write->call.zk_rc;
@@ -200,7 +200,8 @@ static int written_rc(const struct lock_write *write)
         return LS_ELOST; /* the session of the hold is dead */
     default:
         if (zk_rc == ZAUTHFAILED)
-            return LS_EUNSURE; /* the client gives it to all that is under way when credentials are refused */
+            /* the client gives this code to all requests in flight when credentials are refused */
+            return LS_EUNSURE;
         if (write->results[0].err == ZNONODE)
             return LS_ELOST;
         return zk_rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;

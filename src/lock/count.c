@@ -12,7 +12,8 @@
  *   UNREAD    the watch has fired or was lost, or one of the two requests failed. After a failure the next
  *             connection, or the retry timer, reads again; else the next step does.
  *
- * A change between the exists and the get fires the watch. Then the count is UNREAD when the get is answered.
+ * If the count changes between the exists and the get, the watch fires, and the answered get leaves it
+ * UNREAD.
  *   Claim. If the count does not change any more, and the session stays connected, the semaphore comes to
  *   have the count as its capacity.
  *   Why. Consider the last get that is answered. A change after it would fire the watch of its exists.
@@ -21,7 +22,7 @@
  * While the node is missing, cannot be read or contains no capacity, the capacity stays as it is.
  *
  * A count whose semaphore is closed stays in the session's list until its watch is gone and no request is in
- * flight: a completion carries its address. */
+ * flight, because a completion carries its address. */
 #include "claim.h"
 #include "telemetry.h"
 
@@ -35,16 +36,16 @@ enum { COUNT_SIZE = 4 };
 struct lock_count {
     struct lock_count *next;
     struct ls_session *session;
-    struct ls_semaphore *semaphore; /* NULL: nobody follows the count any more */
+    struct ls_semaphore *semaphore; /* NULL once the semaphore is closed */
     struct ls_ref changed;          /* the caller's function */
     void *user;
     uint32_t size;     /* reserved bytes of SetWatches */
     uint32_t capacity; /* the count that was read last, if `tell` */
     uint8_t in_flight;
     uint8_t watching : 1; /* the watch stands */
-    uint8_t fresh : 1;    /* the count was read, or cannot be, since the watch was set */
+    uint8_t fresh : 1;    /* since the watch was set, the count was read, or turned out to be unreadable */
     uint8_t retry : 1;    /* waits for the retry timer or the next connection */
-    uint8_t tell : 1;     /* the caller is to be told */
+    uint8_t tell : 1;     /* a changed capacity waits for the caller's function */
     char path[];
 };
 
@@ -71,7 +72,7 @@ static bool is_followed(const struct lock_count *count)
 
 /* ---- the capacity ---- */
 
-/* 0: the contents are no capacity. */
+/* Returns the capacity in the contents of a node; 0 if they are none. */
 static uint32_t capacity_in(const char *value, int size)
 {
     uint32_t capacity = 0;
@@ -108,8 +109,8 @@ static struct lock_count *enter(const void *data, uint8_t request)
     return count;
 }
 
-/* A request was refused, or is lost though the link stands. Without a timer the next connection is the next
- * chance, as it is for a session that is over. */
+/* Handles a request that was refused, or lost though the link stands. Without a timer the next connection
+ * is the next chance, as it is for a session that is over. */
 static void failed(struct lock_count *count, int zk_rc)
 {
     int err;
@@ -133,7 +134,7 @@ static void on_exists(int rc, const struct Stat *stat, const void *data)
     lock_mutex_leave(session);
 }
 
-/* Without permission to read there is nothing to read again: no watch tells of permissions. */
+/* Without permission to read, the count is not read again: no watch fires when permissions change. */
 static void on_get(int rc, const char *value, int size, const struct Stat *stat, const void *data)
 {
     struct lock_count *count = enter(data, GET);
@@ -181,7 +182,7 @@ static void read_count(struct lock_count *count)
         failed(count, rc);
 }
 
-/* Whether another count of the session has, or is about to have, the same watch. */
+/* Returns whether another count of the session has, or is about to have, the same watch. */
 static bool is_shared(const struct lock_count *count)
 {
     for (const struct lock_count *other = count->session->counts; other; other = other->next)
@@ -205,7 +206,7 @@ static void unwatch(struct lock_count *count)
         failed(count, rc);
 }
 
-/* May free the count. */
+/* Sends the next request of a count, if any. May free the count. */
 static void go(struct lock_count *count)
 {
     bool ready = lock_session_ready(count->session) && !count->retry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Leader election: a mutex whose one owner is the candidate, and which is asked for again after a loss.
+/* Leader election: a mutex with the candidate as its only owner, which is acquired again after a loss.
  *
  *   (no candidate) --> STANDING --> LEADING --> (no candidate)
  *                       |    ^         |
@@ -14,10 +14,11 @@
  *   STANDING -> (no candidate)  ls_election_resign() cancels; on_done: the acquire failed
  *
  * STANDING and LEADING are states of the candidate's claim (claim.h), which the core of the mutex drives. The
- * election adds one bit, `candidate`: whether a claim that is lost is followed by another one. A claim that
- * waits outlives its session by itself.
+ * election adds one bit, `candidate`: whether a new claim follows a lost one. A claim that waits outlives its
+ * session without the election's help.
  *
- * A term's node has a watch, as that of a revocable hold, so that a leader whose node is deleted is deposed.
+ * The node of a term has a watch, like that of a revocable hold. So a leader whose node is deleted is
+ * deposed.
  *  */
 #include "claim.h"
 
@@ -41,7 +42,7 @@ struct lock_term_wait {
 
 static const struct ls_election_ops no_ops;
 
-/* Of an election that is not closed. */
+/* Returns the functions of an election that is not closed. */
 static const struct ls_election_ops *ops_of(const struct ls_election *election)
 {
     const struct ls_election_options *options = lock_queue_deref(election->options);
@@ -88,7 +89,7 @@ static void end_candidacy(struct ls_election *election, int rc)
     end_waits(election, rc);
 }
 
-/* The term is lost, and its owner knows: nothing is left to be told by a release. */
+/* Drops the tomb of a lost term. on_deposed has told the owner, so no release is needed. */
 static void drop_loss(struct ls_election *election)
 {
     struct lock_claim *tomb = lock_index_tomb(&election->mutex, CANDIDATE);
@@ -103,7 +104,7 @@ static int stand_again(struct ls_election *election)
         return LS_OK;
     const struct lock_claim *claim = lock_index_find(&election->mutex, CANDIDATE);
     if (claim && claim->state != LOCK_TOMB)
-        return LS_OK; /* on_deposed has resigned, and stood again */
+        return LS_OK; /* on_deposed has resigned and started again */
     drop_loss(election);
     int rc = lock_mutex_acquire(&election->mutex, CANDIDATE, -1, NULL);
     if (rc)
@@ -131,7 +132,7 @@ static int64_t note_link(struct ls_election *election, bool broken)
     return news ? term->czxid : 0;
 }
 
-/* Tells a leader what has become of its link, if it was not told. */
+/* Tells a leader that its link is broken, or restored, if it was not told before. */
 static void tell_link(struct ls_election *election, bool broken)
 {
     struct ls_env *env = enter(election);
@@ -146,8 +147,8 @@ static void tell_link(struct ls_election *election, bool broken)
 
 /* ---- callbacks of the mutex ---- */
 
-/* The candidate is granted a term. Returns whether on_elected is told, and else gives it back: it has
- * resigned before it could be told. */
+/* Begins the term of a candidate that was granted the mutex. Returns whether on_elected is to be called.
+ * Returns false and gives the term back if the candidate has resigned before its grant was delivered. */
 static bool begin_term(struct ls_election *election)
 {
     if (election->candidate) {
@@ -166,7 +167,8 @@ static void elected(struct ls_election *election, int64_t token)
 {
     struct ls_env *env = enter(election);
     bool tells = begin_term(election);
-    bool broken = election->mutex.session->state != LS_STATE_CONNECTED; /* SUSPENDED was told before */
+    /* the session event SUSPENDED was delivered before */
+    bool broken = election->mutex.session->state != LS_STATE_CONNECTED;
     ls_env_unlock(env);
     if (tells && ops_of(election)->on_elected)
         ops_of(election)->on_elected(election, token);
@@ -180,7 +182,7 @@ static void not_elected(struct ls_election *election, int rc)
     if (!election->candidate)
         rc = LS_ECANCELED;
     else if (rc == LS_ELOST)
-        rc = stand_again(election); /* the session ended before the grant was told */
+        rc = stand_again(election); /* the session ended before the grant was delivered */
     else if (rc != LS_ECANCELED)
         end_candidacy(election, rc);
     ls_env_unlock(env);
@@ -213,7 +215,7 @@ static void on_warning(struct ls_mutex *mutex, uint64_t owner, enum ls_warning w
     struct ls_election *election = election_of(mutex);
     struct ls_env *env = enter(election);
     if (warning == LS_WARN_NODE_GONE)
-        election->gone = true; /* on_deposed will tell it */
+        election->gone = true; /* on_deposed will tell the reason */
     ls_env_unlock(env);
     if (warning != LS_WARN_NODE_GONE && ops_of(election)->on_warning)
         ops_of(election)->on_warning(election, warning);
@@ -361,7 +363,8 @@ int ls_election_start(struct ls_election *election)
     return rc;
 }
 
-/* A grant that is not told yet is given back when it is told; see begin_term(). */
+/* Takes the candidate out of the line. A grant that is not delivered yet is given back at its delivery, in
+ * begin_term(). */
 static int leave_line(struct ls_election *election, struct lock_claim *claim)
 {
     if (!claim || claim->state == LOCK_TOMB) {
@@ -444,11 +447,11 @@ int ls_election_candidates_start(struct ls_election *election, void *user)
 static void on_deadline(void *context)
 {
     struct lock_term_wait *wait = context;
-    if (!wait->done) /* its thread may not have run since it was woken */
+    if (!wait->done) /* the waiting thread may not have run since it was woken */
         end_wait(wait, LS_ETIMEDOUT);
 }
 
-/* The candidate stands. The memory of the election may go while the thread sleeps. */
+/* Waits for a term of a candidate. The memory of the election may go while the thread sleeps. */
 static int wait_for_term(struct ls_election *election, int timeout_ms)
 {
     struct ls_env *env = election->mutex.session->env;
@@ -503,7 +506,8 @@ static int enter_term(struct ls_election *election, int64_t *token)
     const struct lock_claim *term = NULL;
     while (!rc && !term) {
         rc = await(election, -1);
-        rc = rc == LS_ENOENT ? LS_ECANCELED : rc; /* it was granted a term, and has resigned since */
+        /* the candidate was granted a term and has resigned meanwhile */
+        rc = rc == LS_ENOENT ? LS_ECANCELED : rc;
         term = rc ? NULL : lock_mutex_holder(&election->mutex, CANDIDATE);
     }
     if (term) {

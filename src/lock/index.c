@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Where a session finds a claim: by the number of its watch, by its owner, and the list of all of them.
+/* The index of a session's claims: by the number of the watch, by owner, and the list of all claims.
  *
- * Both trees are treaps whose priorities are mixed from the watch numbers. Their shape is therefore a function of the
- * claims that are in them, and does not depend on the order in which these came: sessions with equal claims have
- * equal bytes. The priorities are as good as random, so that a tree of 65,535 claims is some 40 deep. Nothing is
- * allocated here. */
+ * Both trees are treaps whose priorities are mixed from the watch numbers. Their shape is a function of
+ * the claims in them, whatever the order in which the claims came. So sessions with equal claims have
+ * equal bytes. The priorities are as good as random: a tree of 65,535 claims is some 40 deep. This file
+ * allocates nothing. */
 #include "claim.h"
 
 typedef bool (*is_before_fn)(const struct lock_claim *a, const struct lock_claim *b);
@@ -29,7 +29,8 @@ static bool is_before_by_owner(const struct lock_claim *a, const struct lock_cla
 
 static const is_before_fn is_before[] = {[BY_WATCH] = is_before_by_watch, [BY_OWNER] = is_before_by_owner};
 
-/* A permutation of the 32-bit numbers: two claims never have the same priority. */
+/* Returns a claim's priority. The function permutes the 32-bit numbers, so two claims never have the same
+ * priority. */
 static uint32_t priority(const struct lock_claim *claim)
 {
     uint32_t x = claim->watch_id;
@@ -49,7 +50,7 @@ static void count(struct lock_claim *claim, int kind)
         claim->below = size_of(claim->tree[kind].left) + size_of(claim->tree[kind].right);
 }
 
-/* Divides a tree into the claims before this one and the others. */
+/* Divides a tree into the claims before `claim` and the others. */
 static void split(int kind, struct lock_claim *tree, const struct lock_claim *claim,
                   struct lock_claim **before, struct lock_claim **after)
 {
@@ -69,7 +70,7 @@ static void split(int kind, struct lock_claim *tree, const struct lock_claim *cl
     count(tree, kind);
 }
 
-/* Joins two trees, of which the first has the claims that come before those of the second. */
+/* Joins two trees. The claims of the first one come before those of the second. */
 static struct lock_claim *join(int kind, struct lock_claim *before, struct lock_claim *after)
 {
     if (!before || !after)
@@ -95,7 +96,7 @@ static void insert(int kind, struct lock_claim **link, struct lock_claim *claim)
     *link = claim;
 }
 
-/* The claim is in the tree. */
+/* Removes a claim that is in the tree. */
 static void take_out(int kind, struct lock_claim **link, struct lock_claim *claim)
 {
     while (*link != claim) {
@@ -111,7 +112,7 @@ static void take_out(int kind, struct lock_claim **link, struct lock_claim *clai
 
 uint16_t lock_index_free_watch(const struct ls_session *session)
 {
-    uint32_t taken = 0; /* all numbers up to this one are */
+    uint32_t taken = 0; /* all numbers up to this one are taken */
     for (const struct lock_claim *at = session->watchers; at;) {
         uint32_t left = size_of(at->tree[BY_WATCH].left);
         bool dense = at->watch_id == taken + left + 1;
@@ -129,7 +130,7 @@ struct lock_claim *lock_index_watcher(const struct ls_session *session, uint16_t
     return at;
 }
 
-/* Returns the claim of this owner that stands above the owner's others, or NULL. */
+/* Returns the claim of this owner that is highest in the tree, or NULL. */
 static struct lock_claim *top_of(const struct ls_mutex *mutex, uint64_t owner)
 {
     struct lock_claim *at = mutex->session->owners;
@@ -140,8 +141,8 @@ static struct lock_claim *top_of(const struct ls_mutex *mutex, uint64_t owner)
     return at;
 }
 
-/* Returns the claim that is a tomb, or the one that is none, among those of the owner of `top`. There is at most one of each
- * in the tree. */
+/* Returns the tomb of the owner of `top`, or the owner's claim that is none, as `tomb` says. The tree has
+ * at most one of each. */
 static struct lock_claim *find(struct lock_claim *top, bool tomb)
 {
     if (!top || (top->state == LOCK_TOMB) == tomb)
@@ -170,7 +171,7 @@ struct lock_claim *lock_index_tomb(const struct ls_mutex *mutex, uint64_t owner)
     return find(top_of(mutex, owner), true);
 }
 
-/* Tombs are few: mostly the first claim that is asked is none. */
+/* Returns whether a claim in the tree is alive. Tombs are few, so the first claim that is asked mostly is. */
 static bool any_alive(const struct lock_claim *tree)
 {
     return tree && (tree->state <= LOCK_HELD || any_alive(tree->tree[BY_OWNER].left) ||

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The janitor: removes what an attempt leaves behind when it ends, whatever it ended by.
+/* The janitor removes the node and the watch that an attempt leaves behind, however it has ended.
  *
- * What is known about the attempt's node decides:
+ * Its action depends on what is known about the attempt's node:
  *
  *   named     the node exists under a known name         -> delete it
  *   maybe     a create was sent, its outcome is unknown   -> sync and list in one flight, then delete, or
  *                                                            believe the absence
  *   neither   nothing to do
  *
- * Besides, if the watch on the predecessor stands, it is removed. A watch on the own node goes with the node;
- * if the server will not remove that, the watch is removed too. A lost answer is asked for again
- * after the next CONNECTED; the death of the session ends all of it. The owner has its answer already and
- * may ask for the lock anew meanwhile: that is another claim with another attempt id.
+ * A watch on the predecessor is removed too. A watch on the own node goes with the node. If the server
+ * refuses to delete the node, the janitor removes that watch. After a lost answer, the request is repeated
+ * at the next CONNECTED. The death of the session ends all of this. The owner has its answer already, and
+ * may ask for the lock again meanwhile: that is another claim with another attempt id.
  *
- * While the session lives the janitor never gives up what the server has not refused, because a node that
- * stays is in everybody's way. What could not be done now is done again by a timer of its own, with a count
- * of its own; one timer serves all claims that the janitor has. If there is no memory for it, it is started
- * when the session is entered next: by an answer, an event, another timer or a call of its user. Only where
- * nothing of that ever happens (nobody uses the session, no link breaks) a node could stay as long as it. */
+ * While the session lives, the janitor gives a node up only if the server refuses to delete it, because a
+ * node that stays blocks all contenders behind it. Failed requests are repeated by a timer of the janitor,
+ * with a count of its own. One timer serves all its claims. If there is no memory for the timer, the next
+ * entry into the session starts it: an answer, an event, another timer or a call. If none of these ever
+ * happens (the session is not used, and no link breaks), a node can stay as long as the session. */
 #include "claim.h"
 #include "telemetry.h"
 
@@ -46,7 +46,7 @@ void lock_janitor_reap(struct lock_claim *claim)
 static void answer_release(struct lock_claim *claim, int rc, int zk_rc)
 {
     if (lock_semaphore_is_taker(claim))
-        return; /* its owner has its answer with the leases */
+        return; /* the leases have answered the taker's owner */
     if (claim->call) {
         claim->call->rc = rc;
         claim->call->done = true;
@@ -68,14 +68,14 @@ void lock_janitor_inherit(struct lock_claim *claim)
     claim->place->session->leftovers++;
 }
 
-/* True if it was the last one. */
+/* Takes a claim off the janitor's count. Returns whether it was the last one. */
 static bool disinherit(struct ls_session *session)
 {
     session->leftovers--;
     return !session->leftovers;
 }
 
-/* Answers a release early; what is left over is the janitor's from here on. */
+/* Answers a release before its end. From here on the janitor owns the claim and what it left. */
 static void take_over(struct lock_claim *claim, int rc, int zk_rc)
 {
     answer_release(claim, rc, zk_rc);
@@ -108,7 +108,7 @@ static void finish(struct lock_claim *claim)
 
 /* ---- again, later ---- */
 
-/* Beyond it the delay does not grow. */
+/* Failures in a row beyond which the delay does not grow. */
 enum { SWEEPS_MAX = 16 };
 
 static void go_again(struct lock_claim *claim)
@@ -144,7 +144,7 @@ static void got_on(const struct lock_claim *claim)
     claim->place->session->sweeps = 0;
 }
 
-/* A dead session has taken along what the claim was to remove. */
+/* Repeats later what an ended claim asks for. With a dead session nothing is left to remove. */
 void lock_janitor_again(struct lock_claim *claim)
 {
     struct ls_session *session = claim->place->session;
@@ -171,11 +171,11 @@ void lock_janitor_calm(struct ls_session *session)
 
 static void forget_node(struct lock_claim *claim)
 {
-    claim->named = 0; /* its number stays: a watch may stand on the node */
+    claim->named = 0; /* `sequence` stays: a watch may be set on the node */
     claim->maybe = 0;
 }
 
-/* The server will not remove the node for us: say so, and leave it to the session's end. */
+/* Gives up a node that the server refuses to delete: warns, and leaves it to the session's end. */
 static void give_up(struct lock_claim *claim, int zk_rc)
 {
     LS_SOMETIMES("node-is-left-to-its-session");
@@ -195,7 +195,7 @@ static void deleted(struct lock_claim *claim, int zk_rc)
         LS_SOMETIMES("delete-finds-nothing");
     if (verdict == LOCK_ABSENT && claim->state == LOCK_RELEASING) {
         LS_SOMETIMES("release-finds-that-the-hold-was-lost");
-        claim->rc = LS_ELOST; /* the first delete: somebody else has removed the node before */
+        claim->rc = LS_ELOST; /* first delete of this release: another client has removed the node before */
     }
     if (verdict == LOCK_OK || verdict == LOCK_ABSENT) {
         forget_node(claim); /* -101 after a lost first answer is a success (F82) */
@@ -263,7 +263,7 @@ static void refused_at_once(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     if (verdict == LOCK_OK || verdict == LOCK_DYING)
-        return; /* of a dying session's end the next event tells */
+        return; /* the next event tells of the session's end */
     lock_janitor_again(claim);
 }
 
@@ -272,7 +272,8 @@ void lock_janitor_unwatch(struct lock_claim *claim)
     int rc = lock_request_unwatch(claim, on_unwatched);
     if (rc == ZNOWATCHER) {
         LS_SOMETIMES("watch-fires-before-its-removal");
-        claim->watching = 0; /* of a pair (requests.c): it has fired, its event is on the way */
+        /* a pair was to be removed (requests.c); it has fired, and its event is on the way */
+        claim->watching = 0;
     } else {
         refused_at_once(claim, rc);
     }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A handle on loan: the application has opened it and will close it, watches over it, and tells the session
- * what its watcher hears.
+/* A handle on loan: the application has opened it, will close it, and passes the events of its watcher on to
+ * the session.
  *
  *   NEW  --ls_session_lend--> CONNECTING, CONNECTED or READ_ONLY, as the handle is
  *   LOST --ls_session_lend--> the same with the next handle; the session opens none itself
  *
- * The context of such a handle is the application's, so that a watch cannot find its session by it. All
- * watches of a loan share one pair of function and context, the loan: an event wakes all who wait for its
- * path. The handle lives on when the session is closed, and may deliver an event that was under way: therefore
- * the loan stays the caller's as long as the handle.
+ * The context of such a handle is the application's, so a watch cannot find its session by it. All watches of
+ * a loan share one pair of function and context, and the context is the loan. An event wakes all claims that
+ * wait for its path. The handle lives on when the session is closed, and may deliver an event that was under
+ * way. So the memory of the loan must stay valid as long as the handle.
  *
- * What is in flight when the session is closed carries addresses of claims. An own handle is closed and
- * answers by that; on loan the answers are waited for. They come, because the client fails all requests when
- * the link breaks (F10), unless the handle is dead (F17, F21): then its owner has to close it first. */
+ * Requests in flight carry addresses of claims. A handle of the session answers them when it is closed. On a
+ * loan, the close of the session waits for the answers. They come, because the client fails all requests when
+ * the link breaks (F10). If the handle is dead, they do not (F17, F21): then the application must close it
+ * first. */
 #include "claim.h"
 
 #include <string.h>
@@ -32,7 +33,8 @@ static void tell_all(struct ls_session *session, int type, const char *path)
         lock_count_hear(session, path);
 }
 
-/* The session that has this handle on loan, or NULL. The application calls: the mutex is held in between. */
+/* Enters from the application: takes the mutex and returns the session that has this handle on loan, or
+ * NULL. */
 static struct ls_session *enter(struct ls_loan *loan, const zhandle_t *zh)
 {
     ls_env_callback_enter(loan->env);
@@ -95,11 +97,12 @@ static int check(const struct ls_session *session, const struct ls_loan *loan, z
     return is_unrecoverable(zh) ? LS_ELOST : LS_OK;
 }
 
-/* Whether the handle is connected is asked of it this once. An event that changes it and is still under way
- * will be told like all others, and one that says the same again is passed over.
+/* Takes a handle on loan. Its state is asked for once: an event that changes it and is under way will come
+ * like all others, and one that repeats it is passed over.
  *
- * The state may still be CONNECTED when the event of a loss has been told already (F1). No event tells of that loss
- * again. So a sync is sent: if its answer is lost before any event was told, the link was gone. */
+ * The state may still be CONNECTED when the application has already passed on the event of a loss (F1). No
+ * event will report that loss again. So a sync is sent: if its answer is lost before any event was passed
+ * on, the link was gone. */
 static void take(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh)
 {
     if (session->loan)
@@ -140,8 +143,9 @@ static bool in_flight(const struct ls_session *session)
            lock_count_in_flight(session);
 }
 
-/* Nodes that a connected session can remove are removed: all claims that are there now have something to remove, be it a release that
- * could not be sent yet. Without a timer for it nothing would wake us. */
+/* Returns whether a session that ends must wait. A connected session waits until its nodes are removed.
+ * Each claim that is left has something to remove, even if only by a release that could not be sent yet.
+ * Without a timer the thread would not be woken, so it does not wait then. */
 static bool is_ending(const void *about)
 {
     const struct ls_session *session = about;

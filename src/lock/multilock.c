@@ -16,16 +16,17 @@
  *   HELD      -> LOST       on_lost: a member is lost; the others are given back
  *   LOST      -> ENDED      give_level_back(): its owner has heard of all levels
  *
- * A bundle is what one owner has of the members. Its members before `at`, `granted` in number, are held. In
- * ASKING exactly one member is pending, `at`, or has an answer that is not delivered yet. The members know a
- * bundle by its slot: their owner is the slot, or leases that follow from it. A slot is free again once all
- * members that were given back have answered. So an answer is never taken for that of a later bundle.
+ * A bundle is one owner's share of the members. Its members before `at`, `granted` in number, are held. In
+ * ASKING exactly one member, `at`, is pending or has an answer that is not delivered yet. The owner by which
+ * a member knows its bundle is the bundle's slot, or a number of leases that follows from it. A slot is free
+ * again once all members that were given back have answered. So no answer is taken for that of a later
+ * bundle.
  *
  * No deadlock among multis.
  *   Definition. A multi waits for a member while a member of another one is granted, or is before it in line.
  *   Claim. Multis alone, on one ensemble, never wait in a circle.
- *   Why. A multi waits for one member at a time. All members that it has are before that one in the order of
- *   paths, and a lock has one path. Around a circle the paths would grow.
+ *   Why. A multi waits for one member at a time. All members that it holds come before that one in the order
+ *   of paths, and a lock has one path. Around a circle, each path would be greater than the one before.
  *   Checked by. scenarios/explore/multi_both_orders*.scn.
  *
  * There is one deadline, that of the bundle; members are asked for without one. */
@@ -41,8 +42,8 @@ enum bundle_state {
     ASKING = 1,
     HELD,
     RELEASING,
-    LOST, /* its owner has not heard of all levels by releases */
-    ENDED /* is freed when nothing refers to it */
+    LOST, /* its owner has not released all levels */
+    ENDED /* freed when nothing refers to it */
 };
 
 /* A blocking caller, on its stack. */
@@ -59,19 +60,19 @@ struct lock_bundle {
     struct bundle_call *call;   /* the blocking caller that waits for the answer */
     uint64_t owner;
     struct ls_timer deadline;
-    uint32_t slot;    /* from 1 */
+    uint32_t slot;    /* number of the bundle, from 1; free again after its end */
     uint32_t granted; /* members that are held */
-    uint32_t unfreed; /* releases of members and leases without an answer */
+    uint32_t unfreed; /* releases of members and leases that are not answered yet */
     uint32_t depth;
-    uint32_t telling; /* callbacks of this bundle that run */
-    int32_t rc;       /* why the acquire stops; how the release went */
+    uint32_t telling; /* callbacks of this bundle that are running */
+    int32_t rc;       /* code that stops the acquire; code of the release */
     int32_t zk_rc;
-    int32_t member; /* the member that `rc` or a loss is about */
+    int32_t member; /* number of the member that caused `rc` or a loss */
     uint8_t state;  /* enum bundle_state */
     uint8_t try_only;
-    uint8_t untold; /* the loss is to be told when on_done has returned */
-    uint8_t asked;  /* a member that is held already was asked for: its owner is told once all are held */
-    uint8_t again;  /* a member is lost: when the present one has answered, all are asked for again */
+    uint8_t untold; /* on_lost is to be called when on_done has returned */
+    uint8_t asked;  /* a held member was asked for; the owner is told once all members are held */
+    uint8_t again;  /* a member was lost; when the present one has answered, all are asked for again */
 };
 
 static const struct ls_multi_ops no_ops;
@@ -89,7 +90,7 @@ static int number_of(const struct ls_multi_member *member)
     return (int)(member - member->multi->members);
 }
 
-/* The mutex in whose line the member's contender stands. */
+/* Returns the mutex in whose line the member's contender stands. */
 static struct ls_mutex *line_of(struct ls_multi_member *member)
 {
     return member->kind == LEASES ? &member->lock.semaphore.line : member->face;
@@ -107,7 +108,7 @@ _Static_assert(offsetof(struct ls_multi_member, lock) == 0 && offsetof(struct ls
                    offsetof(struct ls_semaphore, leases) == 0,
                "callbacks of a member find it");
 
-/* The member at a place in the order of asking. */
+/* Returns the member at a place in the order of asking. */
 static struct ls_multi_member *member_at(const struct ls_multi *multi, uint32_t place)
 {
     struct ls_multi_member *member = multi->first;
@@ -116,7 +117,8 @@ static struct ls_multi_member *member_at(const struct ls_multi *multi, uint32_t 
     return member;
 }
 
-/* The bundle's owner of a member: of its first lease, if it has several. */
+/* Returns the owner as which the bundle holds a member; if the member has several leases, that of the
+ * first one. */
 static uint64_t inner_owner(const struct lock_bundle *bundle, const struct ls_multi_member *member)
 {
     return member->leases ? (uint64_t)(bundle->slot - 1) * member->leases + 1 : bundle->slot;
@@ -173,7 +175,7 @@ static void reap(struct lock_bundle *bundle)
 
 /* ---- entries ---- */
 
-/* Takes the environment's mutex. NULL, and nothing is taken: the multi is closed, or has no members. */
+/* Takes the environment's mutex. Returns NULL and takes nothing if the multi is closed, or has no members. */
 static struct ls_env *lock(const struct ls_multi *multi)
 {
     struct ls_env *env = __atomic_load_n(&multi->env, __ATOMIC_ACQUIRE);
@@ -194,7 +196,7 @@ static struct ls_env *enter(struct ls_multi *multi)
     return env;
 }
 
-/* Each entry ends with one entry into each session of a member that is open. */
+/* Makes one entry into each session of a member that is open. Each entry into the multi ends with it. */
 static void deliver(struct ls_multi *multi, void (*how)(struct ls_session *session))
 {
     const struct ls_session *last = NULL;
@@ -240,7 +242,8 @@ static void stop(struct lock_bundle *bundle, int rc, int zk_rc, int member)
     bundle->member = member;
 }
 
-/* Ends the wait for the present member. on_done follows, also if its answer was on the way already. */
+/* Ends the wait for the present member. on_done follows, even if the member's answer was on its way
+ * already. */
 static void stop_waiting(struct lock_bundle *bundle, int rc)
 {
     struct ls_mutex *line = line_of(bundle->at);
@@ -249,7 +252,8 @@ static void stop_waiting(struct lock_bundle *bundle, int rc)
         lock_mutex_fail(claim, rc, 0);
 }
 
-/* A loss of the bundle's is told once: what the tomb of a member has to tell is not told any more. */
+/* Drops the pending loss note of a member's tomb: on_lost of the bundle is called once for all its
+ * members. */
 static void hush(const struct ls_mutex *face, uint64_t owner)
 {
     struct lock_claim *tomb = lock_index_tomb(face, owner);
@@ -285,7 +289,7 @@ static int give_back(struct lock_bundle *bundle)
 
 /* ---- telling ---- */
 
-/* Between these two a callback runs, without the mutex, and the bundle stays. */
+/* Bracket a callback: the mutex is dropped, and the bundle is not freed. */
 static void begin_telling(struct lock_bundle *bundle)
 {
     bundle->telling++;
@@ -341,8 +345,9 @@ static void wake(struct lock_bundle *bundle, const struct ls_multi_outcome *outc
     bundle->call = NULL;
 }
 
-/* Requests that came while others were awaited stand in the members' nodes, which are read as if they had just
- * changed. Of a node that no watch is on, the first read is still to come. */
+/* Handles requests to give members back that came while other members were awaited. Such a request is the
+ * contents of a member's node, so nodes with a watch are read as if they had just changed. A node without
+ * a watch is still to be read for the first time. */
 static void hear_requests(struct lock_bundle *bundle)
 {
     struct ls_multi_member *member = bundle->multi->first;
@@ -355,7 +360,7 @@ static void hear_requests(struct lock_bundle *bundle)
     bundle->asked = 0;
 }
 
-/* The acquire is over: all members are held, or those that were are given back. */
+/* Ends the acquire. All members are held, or the held ones are given back. */
 static void finish(struct lock_bundle *bundle)
 {
     struct ls_multi_outcome outcome = {
@@ -378,7 +383,7 @@ static void finish(struct lock_bundle *bundle)
     reap(bundle);
 }
 
-/* A tomb has the levels of all holds that its owner has lost and not released. */
+/* Adds the levels of the owner's older lost holds that are not released yet. */
 static void inherit_levels(struct lock_bundle *bundle)
 {
     struct lock_bundle *former = find(bundle->multi, bundle->owner, LOST, LOST);
@@ -401,7 +406,7 @@ static void lose(struct lock_bundle *bundle, int member)
     reap(bundle);
 }
 
-/* Leaves the answers that members still owe to a bundle of their own, which ends with them. */
+/* Moves the unanswered releases of a bundle to a bundle of their own, which ends with them. */
 static int leave_slot(struct lock_bundle *bundle)
 {
     if (!bundle->unfreed)
@@ -437,7 +442,7 @@ static bool restart(struct lock_bundle *bundle)
     return !bundle->rc && go_on(bundle, bundle->multi->first);
 }
 
-/* The present member has answered. Returns whether the bundle waits for another answer. */
+/* Goes on after an answer of the present member. Returns whether the bundle waits for another answer. */
 static bool proceed(struct lock_bundle *bundle)
 {
     if (bundle->rc)
@@ -455,7 +460,7 @@ static void on_done(struct ls_mutex *face, uint64_t inner, const struct ls_outco
     struct ls_multi *multi = member->multi;
     enter(multi);
     struct lock_bundle *bundle = bundle_of(member, inner);
-    bundle->again |= outcome->rc == LS_ELOST; /* it was lost before it could be told */
+    bundle->again |= outcome->rc == LS_ELOST; /* the member was lost before its grant was delivered */
     if (!outcome->rc)
         bundle->granted++;
     else if (!bundle->again)
@@ -562,7 +567,7 @@ int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint3
     return LS_OK;
 }
 
-/* In a world the address of what is constant is the same in each run. */
+/* Returns constant options if nothing is to be set: in a world their address is the same in each run. */
 static const struct ls_mutex_options *options_of_members(const struct ls_multi *multi)
 {
     return multi->inner.acl || multi->inner.counters ? &multi->inner : &plain_options;
@@ -586,7 +591,7 @@ static int init_member(struct ls_multi_member *member, struct ls_session *sessio
         rc = ls_rwlock_init(&member->lock.rwlock, session, path, options);
         break;
     }
-    member->face->revocable = rc == LS_OK; /* a hold hears of the end of its node */
+    member->face->revocable = rc == LS_OK; /* a revocable hold learns of the end of its node */
     return rc;
 }
 
@@ -602,7 +607,8 @@ static void undo_init(struct ls_multi_member *member)
     }
 }
 
-/* Puts a member behind those with smaller or equal paths. False, and nothing is done: its lock is there. */
+/* Puts a member behind those with smaller or equal paths. Returns false and does nothing if its lock is
+ * there. */
 static bool put_in_order(struct ls_multi *multi, struct ls_multi_member *member)
 {
     const char *path = line_of(member)->place->path;
@@ -689,7 +695,8 @@ static bool is_busy(const void *about)
     return multi->busy;
 }
 
-/* Members answer what is under way, which ends each bundle but those whose owners have lost them. */
+/* Closes a multi. The members answer all requests in flight, which ends each bundle except the lost ones
+ * that are not released. */
 static void close_multi(struct ls_multi *multi, struct ls_env *env)
 {
     multi->closing = true;
@@ -801,7 +808,7 @@ static int acquire(struct ls_multi *multi, uint64_t owner, int timeout_ms, struc
     return rc;
 }
 
-/* Why a multi cannot be entered: it is closed, or has no members, which `empty` stands for. */
+/* Returns why a multi cannot be entered: LS_ECLOSED if it is closed, `empty` if it has no members. */
 static int closed_rc(const struct ls_multi *multi, int empty)
 {
     return multi->members ? empty : LS_ECLOSED;
@@ -855,7 +862,7 @@ static int give_level_back(struct ls_multi *multi, uint64_t owner, struct bundle
         bundle->call = call;
         return LS_OK;
     }
-    bundle->state = ENDED; /* there is no member whose answer is awaited */
+    bundle->state = ENDED; /* no member is left whose answer is awaited */
     reap(bundle);
     return rc;
 }
@@ -871,7 +878,7 @@ int ls_multi_release_start(struct ls_multi *multi, uint64_t owner)
 
 /* ---- questions ---- */
 
-/* The bundle that an owner holds, or NULL. */
+/* Returns the bundle that an owner holds, or NULL. */
 static const struct lock_bundle *holder(const struct ls_multi *multi, uint64_t owner)
 {
     return find(multi, owner, HELD, HELD);
@@ -885,7 +892,7 @@ static bool holds_member(const struct lock_bundle *bundle, const struct ls_multi
     return holds;
 }
 
-/* Ms for which the owner may believe in all members; -1: it does not hold one of them. */
+/* Returns the ms for which the owner may believe in all members; -1 if it does not hold all of them. */
 static int belief_left_ms(const struct ls_multi *multi, uint64_t owner)
 {
     const struct lock_bundle *bundle = holder(multi, owner);
@@ -988,8 +995,8 @@ int ls_multi_guard(const struct ls_multi *multi, uint64_t owner, int member, zoo
 
 /* ---- blocking shell ---- */
 
-/* Enters for a call that may wait. NULL, and nothing is entered: *err says why. It is `empty` if the multi has
- * no members. */
+/* Enters for a call that may wait. Returns NULL and enters nothing on an error, which is *err: `empty` if
+ * the multi has no members. */
 static struct ls_env *enter_blocking(struct ls_multi *multi, int *err, int empty)
 {
     struct ls_env *env = enter(multi);

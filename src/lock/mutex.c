@@ -19,34 +19,35 @@
  *                         |
  *                         '--> TOMB ---> (no claim)          every pending state --> LEFTOVER ---> (no claim)
  *
- *   CLAIMING    -> HELD, ARMING   claimed: create and list travelled in one flight; we are first, or not
+ *   CLAIMING    -> HELD, ARMING   claimed: create and list travelled in one flight; the node is first, or not
  *   CLAIMING    -> PREPARING      claimed: the parent is missing; parents.c creates it and comes back
  *   CLAIMING    -> SEARCHING      claimed: the create's outcome is unknown, or its node is gone from the list
- *   SEARCHING   -> CLAIMING       searched: after a sync, no node of the parent carries our attempt id
+ *   SEARCHING   -> CLAIMING       searched: after a sync, no node of the parent carries the attempt id
  *   SEARCHING   -> IDENTIFYING    searched: one does
  *   IDENTIFYING -> HELD, ARMING   identified: it belongs to this session, its czxid came with the same read
  *   IDENTIFYING -> SEARCHING      identified: gone again
  *   IDENTIFYING -> CLAIMING       identified: another session's (F81); with a new attempt id
  *   LISTING     -> HELD, ARMING   listed
- *   LISTING     -> SEARCHING      listed: our node is not there
+ *   LISTING     -> SEARCHING      listed: the claim's node is not there
  *   ARMING      -> WAITING        on_watched: the watch stands on the nearest predecessor
  *   ARMING      -> LISTING        on_watched: it is gone, and the get has left no watch (F66)
  *   WAITING     -> LISTING        lock_mutex_on_event: a wake-up is a hint, not a grant
  *   ARMING      -> HELD           on_room_watched: of a lease, whose list says that there is room now
  *   any -> HELD is TAKING for a contender in the line of a semaphore; see semaphore.c
  *   HELD        -> RELEASING      lock_mutex_release: the last level; janitor.c deletes the node and answers
- *   HELD        -> TOMB           lock_mutex_session_lost
+ *   HELD        -> TOMB           bury: the session or the node is lost
  *   pending     -> LEFTOVER       lock_mutex_fail: deadline, cancel, error; janitor.c removes node and watch
  *   pending     -> CLAIMING       lock_mutex_session_lost: anew, with a new attempt id
  *
- * CLAIMING .. IDENTIFYING: we do not know of a live node of ours, or not its czxid. LISTING .. WAITING: we
- * do. WAITING: exactly one watch stands. HELD: our node was first in a list that was made when it existed,
- * no watch stands but the one on our own node if the lock is revocable (revoke.c), depth >= 1. A state whose requests were lost is entered again at the next CONNECTED:
- * lock_mutex_go() sends what it needs.
+ * CLAIMING .. IDENTIFYING: no live node of the claim is known, or its czxid is not. LISTING .. WAITING: both
+ * are known. WAITING: exactly one watch is set. HELD: depth >= 1, and the node was first in a list that was
+ * made when it existed, or found room if it is a lease. The only watch is the one on the own node if the lock
+ * is revocable (revoke.c). A lease that found room without its watch is still removing that. A state whose
+ * requests were lost is entered again at the next CONNECTED: lock_mutex_go() sends what it needs.
  *
  * The first flight, create's outcome x list's outcome:
  *
- *   create \ list     answered                 lost (-4 -7 -116)   no node (-101)     no permission, other
+ *   create \ list     answered                 lost (F9, F79)      no node (-101)     no permission, other
  *   ok                HELD, ARMING or EBUSY;   LISTING             SEARCHING (the     ENOAUTH, EZK; the
  *                     own node absent:                             parent was         janitor deletes
  *                     SEARCHING                                    deleted, F53)
@@ -54,7 +55,7 @@
  *   its end
  *   lost              SEARCHING: absence is concluded only from a sync and a list after the next CONNECTED
  *   no node (-101)    PREPARING; after a refused ancestor ENOAUTH or EZK
- *   exists (-110)     SEARCHING: only an earlier try of ours can have our attempt id
+ *   exists (-110)     SEARCHING: only an earlier create of the claim can have its attempt id
  *   no permission     ENOAUTH
  *   other refusal     EZK (bad path: EINVAL)
  *   session dying     CLAIMING; the session's end is about to be told
@@ -83,7 +84,7 @@ bool lock_mutex_pending(const struct lock_claim *claim)
 struct lock_claim *lock_mutex_enter(const void *data)
 {
     struct lock_claim *claim = (struct lock_claim *)(uintptr_t)data;
-    /* A claim with a request in flight stays, and so does its session. */
+    /* A claim with a request in flight is not freed, nor is its session. */
     struct ls_env *env = session_of(claim)->env;
     ls_env_callback_enter(env);
     ls_env_lock(env);
@@ -222,7 +223,7 @@ static void wait_behind(struct lock_claim *claim, const char *ahead)
         return;
     }
     claim->ahead =
-        ls_env_alloc(session_of(claim)->env, size); /* who was ahead before was dropped when it went */
+        ls_env_alloc(session_of(claim)->env, size); /* the former `ahead` was freed when that node went */
     if (!claim->ahead) {
         lock_mutex_retry(claim, 0);
         return;
@@ -245,8 +246,9 @@ void lock_mutex_view(const struct lock_claim *claim, const struct String_vector 
     lock_names_view(role, list, prefix, view);
 }
 
-/* A reader whose node was created in the place of its owner's write lock. Had that one gone, others might
- * have been granted the lock since. The token is the writer's: a later writer's node may be older than ours. */
+/* Ranks a reader whose node took the place of its owner's write lock. If the writer's node is gone,
+ * another owner may have been granted the lock meanwhile. The token is the writer's: a later writer's node
+ * may be older than the reader's. */
 static void rank_under(struct lock_claim *claim, const struct String_vector *list)
 {
     const struct lock_claim *writer = lock_rwlock_writer(claim);
@@ -260,7 +262,7 @@ static void rank_under(struct lock_claim *claim, const struct String_vector *lis
     }
 }
 
-/* Once in a mutex's life. */
+/* Warns once in a mutex's life. */
 static void warn(struct lock_claim *claim, enum ls_warning warning, uint16_t note)
 {
     uint32_t bit = 1u << warning;
@@ -283,7 +285,8 @@ static bool take_room(struct lock_claim *claim, const struct lock_view *view,
     return true;
 }
 
-/* A lease waits for any change of the list, not for one predecessor. Its taker may have others already. */
+/* Lets a lease wait for any change of the list, instead of one predecessor. Its taker may hold other
+ * leases. */
 static void wait_for_room(struct lock_claim *claim)
 {
     if (claim->try_only) {
@@ -295,7 +298,8 @@ static void wait_for_room(struct lock_claim *claim)
         lock_revoke_go(claim->taker);
 }
 
-/* Our node is named. A wrapped or exhausted counter gives no order that all clients agree on (F49). */
+/* Ranks a claim whose node is named. A wrapped or exhausted counter gives no order that all clients agree
+ * on (F49). */
 static void rank(struct lock_claim *claim, const struct String_vector *list)
 {
     struct lock_view view;
@@ -323,7 +327,7 @@ static void rank(struct lock_claim *claim, const struct String_vector *list)
     }
 }
 
-/* A list in a flight whose first request went well. */
+/* Ranks by the list of a flight whose first request succeeded. */
 static void rank_by_list(struct lock_claim *claim, int list_rc, const struct String_vector *list)
 {
     switch (lock_session_verdict(list_rc)) {
@@ -362,7 +366,7 @@ static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const 
 {
     switch (lock_session_verdict(create_rc)) {
     case LOCK_OK:
-        /* A name without a sequence is not what a server gives: believe only what can be listed. */
+        /* A server always appends a sequence. Without one, only a node that can be listed counts. */
         if (!claim->named)
             enter(claim, LOCK_SEARCHING);
         else if (claim->sequence < 0 || claim->sequence == INT32_MAX)
@@ -392,7 +396,7 @@ static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const 
     }
 }
 
-/* Absent for certain: the sync and the list after it were both answered. */
+/* Handles the certain absence of the node: the sync and the list after it were both answered. */
 static void not_there(struct lock_claim *claim)
 {
     int err;
@@ -430,7 +434,7 @@ static void there(struct lock_claim *claim, const struct String_vector *list)
     }
     LS_SOMETIMES("lost-create-found");
     lock_session_acquit(claim);
-    claim->zk_rc = 0; /* the ancestors are there: what was refused before says nothing any more */
+    claim->zk_rc = 0; /* the ancestors exist: an earlier refusal has no meaning any more */
     claim->named = 1;
     claim->maybe = 0;
     claim->sequence = view.sequence;
@@ -505,7 +509,7 @@ static void settle(struct lock_claim *claim, int list_rc, const struct String_ve
     case LOCK_LISTING:
         rank_by_list(claim, list_rc, list);
         break;
-    default: /* it ended while the flight was under way */
+    default: /* the claim ended while the flight was under way */
         LS_SOMETIMES("flight-outlives-its-acquire");
         if (searching)
             lock_janitor_searched(claim, first_rc, list_rc, list);
@@ -516,7 +520,8 @@ static void settle(struct lock_claim *claim, int list_rc, const struct String_ve
 
 /* ---- completions ---- */
 
-/* Our node and its czxid are known: what comes is a list like any other. */
+/* Returns whether the claim's node and its czxid are known: the answer that comes is a list like any
+ * other. */
 static bool only_lists(const struct lock_claim *claim)
 {
     bool placed =
@@ -524,8 +529,8 @@ static bool only_lists(const struct lock_claim *claim)
     return placed || (claim->state == LOCK_IDENTIFYING && claim->czxid) || claim->state == LOCK_LISTING;
 }
 
-/* The first request of a flight is answered. If the client has refused the list behind it the flight is over, and nothing
- * but a timer would send another. */
+/* Notes the answer to the first request of a flight. If the client has refused the list behind it, the
+ * flight is over, and only a timer would send another one. */
 static void first_done(struct lock_claim *claim, int rc)
 {
     claim->in_flight &= (uint8_t)~LOCK_FIRST;
@@ -538,7 +543,8 @@ static void first_done(struct lock_claim *claim, int rc)
     }
 }
 
-/* What the answer to a create says about our node, whether anybody still waits for it or not. */
+/* Notes what the answer to a create says about the claim's node, whether the claim still waits for it or
+ * not. */
 static void note_creation(struct lock_claim *claim, int rc, const char *path, const struct Stat *stat)
 {
     enum lock_verdict verdict = lock_session_verdict(rc);
@@ -553,7 +559,7 @@ static void note_creation(struct lock_claim *claim, int rc, const char *path, co
     claim->maybe = verdict == LOCK_UNKNOWN || rc == ZNODEEXISTS || (verdict == LOCK_OK && !claim->named);
     claim->czxid = claim->named && lock_mutex_pending(claim) ? stat->czxid : 0;
     if (claim->named) {
-        claim->zk_rc = 0; /* the ancestors are there: what was refused before says nothing any more */
+        claim->zk_rc = 0; /* the ancestors exist: an earlier refusal has no meaning any more */
         lock_session_progress(session_of(claim));
     }
 }
@@ -593,7 +599,7 @@ void lock_mutex_on_list(int rc, const struct String_vector *list, const void *da
     struct lock_claim *claim = lock_mutex_enter(data);
     struct ls_session *session = session_of(claim);
     claim->in_flight &= (uint8_t)~LOCK_LIST;
-    /* Answers come in the order of requests (F36), so that of the first is known. */
+    /* Answers come in the order of requests (F36): the first one is known here. */
     if (!(claim->in_flight & LOCK_FIRST))
         settle(claim, rc, list);
     lock_mutex_leave(session);
@@ -621,7 +627,8 @@ static void watched(struct lock_claim *claim, int rc)
     }
 }
 
-/* The request that sets the watch is answered. True if the claim still waits for that; else it goes on here. */
+/* Notes the answer to the request that sets the watch. Returns true if the claim still waits for it; else
+ * the claim goes on here. */
 static bool note_watch(struct lock_claim *claim, int rc)
 {
     bool alive = !session_is_over(claim);
@@ -647,7 +654,8 @@ static void on_watched(int rc, const char *value, int value_size, const struct S
     lock_mutex_leave(session);
 }
 
-/* The list behind which the watch of a lease stands. It is younger than the one that sent us to wait. */
+/* Ranks by the list that has set the watch of a lease. It is younger than the list after which the claim
+ * waits. */
 static void room_watched(struct lock_claim *claim, int rc, const struct String_vector *list)
 {
     struct lock_view view;
@@ -680,7 +688,7 @@ static void on_room_watched(int rc, const struct String_vector *list, const void
 static void wake(struct lock_claim *claim)
 {
     if (claim->state == LOCK_HELD)
-        lock_janitor_unwatched(claim); /* the watch of a lease that found room without it */
+        lock_janitor_unwatched(claim); /* this is the watch of a lease that found room without it */
     claim->watching = 0;
     if (claim->state == LOCK_WAITING) {
         lock_telemetry_woken(claim);
@@ -700,9 +708,9 @@ void lock_mutex_hear(struct lock_claim *claim, int type, const char *path)
         lock_revoke_heard(claim, type);
 }
 
-/* Every event that is not about our predecessor, or our own node, is passed over: session events reach all watchers and leave
- * the watch standing (F4), and a late one may find the number in other hands. CHANGED wakes too: after a
- * reconnect it may stand for a node that was deleted and made again (F73). */
+/* Passes over every event that is not about the predecessor or the claim's own node. Session events reach
+ * all watchers and leave the watch in place (F4). After a late event, another claim may have the number.
+ * CHANGED wakes too: after a reconnect it may stand for a node that was deleted and created again (F73). */
 void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
 {
     (void)state;
@@ -721,13 +729,14 @@ void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, v
 
 /* ---- going ---- */
 
-/* Sends the list behind a first request that the client has taken. first_done() sees it if this one is refused. */
+/* Sends the list behind a first request that the client has taken. If the list is refused, first_done()
+ * sees it. */
 static void send_list(struct lock_claim *claim)
 {
     (void)lock_request_list(claim, lock_mutex_on_list);
 }
 
-/* The client refused the first request: nothing is in flight. */
+/* Handles a first request that the client has refused: nothing is in flight. */
 static void refused_at_once(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
@@ -755,7 +764,8 @@ static void send_flight(struct lock_claim *claim)
     send_list(claim);
 }
 
-/* After a long wait the belief at the moment of the grant needs a sync; it costs no round trip of its own. */
+/* Sends the list after a wake-up. After a long wait, the belief at the grant needs a sync before it, which
+ * costs no round trip of its own. */
 static void send_relist(struct lock_claim *claim)
 {
     if (lock_session_stale(session_of(claim))) {
@@ -820,7 +830,7 @@ void lock_mutex_go(struct lock_claim *claim)
 
 /* ---- the session is lost ---- */
 
-/* A tomb has the levels of all holds that its owner has lost and not released. */
+/* Adds the levels of the owner's older lost holds that are not released yet. */
 static void inherit_levels(struct lock_claim *claim)
 {
     struct lock_claim *former = lock_index_tomb(claim->mutex, claim->owner);
@@ -839,7 +849,8 @@ void lock_mutex_note_loss(struct lock_claim *claim, int64_t token)
     lock_queue_note(claim, LOCK_NOTE_LOST);
 }
 
-/* Its node is forgotten already; `token` was the fencing token. */
+/* Makes a tomb of a hold ("buries" it), or ends it if its grant was not delivered yet. The claim's node is
+ * forgotten already; `token` was the fencing token. */
 static void bury(struct lock_claim *claim, int64_t token, const char *how)
 {
     lock_telemetry_lost(claim, how);
@@ -850,7 +861,7 @@ static void bury(struct lock_claim *claim, int64_t token, const char *how)
         lock_mutex_note_loss(claim, token);
         return;
     }
-    /* Its owner has not heard of the grant yet, and now never will. */
+    /* The grant was not delivered to the owner, and will not be. */
     LS_SOMETIMES("grant-goes-before-it-is-told");
     lock_janitor_inherit(claim);
     claim->rc = LS_ELOST;
@@ -869,7 +880,8 @@ void lock_mutex_node_gone(struct lock_claim *claim)
 void lock_mutex_session_lost(struct lock_claim *claim)
 {
     int64_t token = claim->czxid;
-    /* A session that the server ended took the node along; an own close may have reached nobody (F22). */
+    /* A session that the server ended took the node along; a close of our own may not have reached the
+     * server (F22). */
     if (session_of(claim)->state != LS_STATE_LOST)
         lock_janitor_unsure(claim);
     drop_ahead(claim);

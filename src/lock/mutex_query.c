@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The mutex as an object: its life, and questions that ask no server. */
+/* The mutex as an object: its life, and the questions that it answers without a server. */
 #include "claim.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static bool is_dots(const char *segment, size_t size)
     return (size == 1 && segment[0] == '.') || (size == 2 && segment[0] == '.' && segment[1] == '.');
 }
 
-/* F55 */
+/* Returns whether a path is valid by the rules of the server (F55), and within the bounds of mutex.h. */
 bool lock_mutex_path_is_valid(const char *path)
 {
     size_t size = strnlen(path, LS_MUTEX_PATH_SIZE_MAX + 1);
@@ -119,7 +119,8 @@ static void end_claims(struct ls_mutex *mutex)
     }
 }
 
-/* What is left of its claims does without the mutex. They have nothing to tell: all is delivered, and no thread delivers. */
+/* Detaches the claims that are left from the mutex. They have no notes: all are delivered, and no thread
+ * delivers. */
 static void detach_claims(struct ls_mutex *mutex)
 {
     for (struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
@@ -133,8 +134,8 @@ static bool is_closing(const void *about)
     return mutex->closing;
 }
 
-/* Closes a mutex that nobody else is closing. Callbacks run meanwhile; what they ask of the mutex is refused, because a claim
- * that was made now would lose its mutex. */
+/* Closes a mutex that no other thread is closing. Callbacks run meanwhile. Their calls on the mutex are
+ * refused: a claim that was made now would lose its mutex. */
 static void close_mutex(struct ls_mutex *mutex)
 {
     struct ls_session *session = mutex->session;
@@ -174,7 +175,7 @@ int ls_mutex_close(struct ls_mutex *mutex)
 
 /* ---- questions ---- */
 
-/* A grant counts from the moment at which its owner is told. */
+/* Returns whether a claim holds the mutex. A grant counts from its delivery to the owner. */
 static bool is_held(const struct lock_claim *claim, const struct ls_mutex *mutex)
 {
     return claim->mutex == mutex && claim->state == LOCK_HELD && claim->told;

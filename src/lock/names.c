@@ -11,7 +11,7 @@ static const char writer_marker[] = "__WRIT__";
 static const char lease_marker[] = "lease-";
 static const char key_last[] = "2147483647";
 
-enum { MARK_SIZE = sizeof reader_marker - 1 }; /* and of a writer's */
+enum { MARK_SIZE = sizeof reader_marker - 1 }; /* also that of writer_marker */
 
 static const char latch_marker[] = "latch-";
 
@@ -70,7 +70,7 @@ size_t lock_names_sequence(char out[12], int32_t sequence)
     size_t at = 0;
     if (sequence < 0)
         out[at++] = '-';
-    /* The sign counts as one of the ten columns, so that only a number of ten digits is longer. */
+    /* The sign counts as one of the ten columns, so only a number of ten digits makes the name longer. */
     size_t skip = sequence < 0 && digits[0] == '0' ? 1 : 0;
     memcpy(out + at, digits + skip, LOCK_KEY_SIZE - skip);
     at += LOCK_KEY_SIZE - skip;
@@ -78,7 +78,8 @@ size_t lock_names_sequence(char out[12], int32_t sequence)
     return at;
 }
 
-/* The usual end of a name, "lock-" and a key of ten bytes without another marker in it, is seen without a search. */
+/* Returns the key of a name of the usual form, or NULL, without a search. The usual form is "lock-" and a
+ * key of ten bytes without another marker in it. */
 static const char *usual_key(const char *name)
 {
     enum { MARK = sizeof marker - 1 };
@@ -132,8 +133,9 @@ static size_t count_digits(const char *text)
     return count;
 }
 
-/* Servers end the names of sequential nodes with ten digits. Those of Curator's read-write locks, semaphores and latches
- * have them behind a word, kazoo's behind "__lock__" and hexadecimal digits. */
+/* Returns whether a name ends with ten digits, as names of sequential nodes do. The digits follow a word
+ * in Curator's read-write locks, semaphores and latches. kazoo puts them behind "__lock__" and hexadecimal
+ * digits. */
 static bool ends_with_sequence(const char *name)
 {
     size_t size = strlen(name);
@@ -240,7 +242,8 @@ void lock_names_view(enum lock_role role, const struct String_vector *list, cons
     }
 }
 
-/* A contender as any other, not the last that the counter allows. */
+/* Returns whether a name is that of a contender whose sequence is not the last one that the counter
+ * allows. */
 static bool is_ordinary(enum lock_role role, const char *name)
 {
     const char *key;
@@ -248,7 +251,7 @@ static bool is_ordinary(enum lock_role role, const char *name)
            memcmp(key, key_last, LOCK_KEY_SIZE) != 0;
 }
 
-/* The role of a contender that stands in a line with this role. */
+/* Returns the role of a contender that stands in a line with this role. */
 static enum lock_role role_of(enum lock_role role, const char *name)
 {
     if (!lock_names_is_read_write(role))

@@ -19,7 +19,7 @@ enum {
     LOCK_NAME_SIZE_MAX = LOCK_PREFIX_SIZE_MAX + 12, /* with a sign and the final 0 */
 };
 
-/* What a contender is. Readers and writers of one parent stand in one line. */
+/* The role of a contender. Readers and writers of one parent stand in one line. */
 enum lock_role {
     LOCK_ROLE_MUTEX,
     LOCK_ROLE_READER, /* waits for writers alone */
@@ -28,24 +28,24 @@ enum lock_role {
     LOCK_ROLE_LATCH,  /* a candidate of an election, as of LeaderLatch */
 };
 
-/* What a child of the lock's parent is to a contender. Its key is the text after the last marker ("lock-",
- * "lease-", "latch-", or "__READ__" and "__WRIT__"), or the whole name. */
+/* The kind of a child of the lock's parent, as a contender sees it. Its key is the text after the last
+ * marker ("lock-", "lease-", "latch-", or "__READ__" and "__WRIT__"), or the whole name. */
 enum lock_key {
     LOCK_KEY_CONTENDER, /* the key is exactly ten digits */
     LOCK_KEY_NEGATIVE,  /* a minus sign and digits: a counter that has wrapped (F49) */
     LOCK_KEY_BEFORE,    /* foreign, and Curator would take it for a predecessor and wait for ever */
     LOCK_KEY_AFTER,     /* foreign, and sorted after all contenders */
-    LOCK_KEY_KIND,      /* the same, and its name ends with a sequence: a contender of another kind of lock */
+    LOCK_KEY_KIND, /* foreign, with a sequence at the end of its name: a contender of another kind of lock */
 };
 
 /* Writes id as 8-4-4-4-12 lower-case hexadecimal digits, without a final 0. */
 void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16]);
 
-/* Writes the name up to the sequence, with a final 0; the sequence of the name is what the server appends.
- * Returns the number of characters. */
+/* Writes the name without the sequence, which the server appends, and with a final 0. Returns the number
+ * of characters. */
 size_t lock_names_prefix(enum lock_role role, char out[LOCK_PREFIX_SIZE_MAX + 1], const uint8_t id[16]);
 
-/* Characters of the longest name of a contender. */
+/* Returns the number of characters of the longest name of a contender. */
 size_t lock_names_size(enum lock_role role);
 
 /* Writes a sequence as the server does (%010d), with a final 0. Returns the number of characters. */
@@ -54,42 +54,43 @@ size_t lock_names_sequence(char out[12], int32_t sequence);
 /* Classifies a child and sets *key to its key. */
 enum lock_key lock_names_key(enum lock_role role, const char *name, const char **key);
 
-/* Whether contenders of this role stand in a line of readers and writers. */
+/* Returns whether contenders of this role stand in a line of readers and writers. */
 static inline bool lock_names_is_read_write(enum lock_role role)
 {
     return role == LOCK_ROLE_READER || role == LOCK_ROLE_WRITER;
 }
 
-/* Whether a contender of a read-write lock is a writer; Curator asks so, too. */
+/* Returns whether a contender of a read-write lock is a writer. Curator uses the same test. */
 bool lock_names_is_writer(const char *name);
 
-/* Reads the sequence from the end of a created path. False if there is none that fits 32 bits. */
+/* Reads the sequence from the end of a created path. Returns false if there is none that fits 32 bits. */
 bool lock_names_parse(enum lock_role role, const char *path, int32_t *sequence);
 
-/* A child list as one contender sees it. */
+/* A list of children as one contender sees it. */
 struct lock_view {
-    bool own;      /* our node is there */
-    bool negative; /* there is a wrapped sequence */
+    bool own;      /* the contender's node is in the list */
+    bool negative; /* the list contains a wrapped sequence */
     bool last;     /* another contender has the largest sequence, 2147483647 */
-    /* There is a child that Curator would wait for, or a contender of another kind of lock. For a lease, any child
-     * that is none. */
+    /* the list contains a child that Curator would wait for, or a contender of another kind of lock; for a
+     * lease, any child that is no contender */
     bool foreign;
-    int32_t sequence;  /* of our node, if own */
-    const char *ahead; /* the nearest contender before us that we wait for, or NULL; points into the list */
-    int before;        /* children that do not stand behind us; of leases alone */
+    int32_t sequence;  /* of the contender's node, if `own` */
+    const char *ahead; /* the nearest contender that this one waits for, or NULL; points into the list */
+    int before;        /* children that do not stand behind this contender; set for leases alone */
 };
 
-/* The name in a list that begins with a prefix, or NULL. */
+/* Returns the first name in a list that begins with a prefix, or NULL. */
 const char *lock_names_find(const struct String_vector *list, const char *prefix);
 
-/* Looks through a list for the node with our prefix. Order among contenders is by key. A writer's own reader
- * has the writer's key and stands behind it; other equal keys, which only an exhausted counter makes (F49),
- * are ordered by the whole name. The list's own order has no meaning (F57). */
+/* Looks through a list for the node with this prefix. Contenders are ordered by key. A writer's own reader
+ * has the writer's key and stands behind it. Other equal keys, which only an exhausted counter makes
+ * (F49), are ordered by the whole name. The order of the list itself has no meaning (F57). */
 void lock_names_view(enum lock_role role, const struct String_vector *list, const char *prefix,
                      struct lock_view *view);
 
-/* Of a list that contenders with ids such as this one will look at, where the last 4 bytes may be others: sets `unread` for
- * all names but theirs, the nearest contender before each of theirs, and those that are out of the ordinary. */
+/* Sets `unread` for the names of a list that no contender with an id like this one will look at. The last
+ * 4 bytes of such an id may differ. A contender looks at its own name, at the nearest contender before it,
+ * and at names that are out of the ordinary. */
 void lock_names_unread(enum lock_role role, const struct String_vector *list, const uint8_t id[16],
                        bool *unread);
 

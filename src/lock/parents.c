@@ -3,15 +3,15 @@
 
 /* Creates the missing ancestors of a contender node, all in one flight, the topmost first.
  *
- * They are containers, as Curator makes them, so that the server sweeps them when they are empty (F53); a
- * server that has none gets persistent nodes. An ancestor that exists is as good as one that was created.
- * Refusals are remembered in zk_rc and matter only if the next create of the contender finds its parent
- * missing again: a permission that is missing high up is no harm when the node is there (F51). */
+ * They are containers, as Curator makes them: the server deletes them when they are empty (F53). A server
+ * without containers gets persistent nodes. An ancestor that exists is as good as one that was created.
+ * Refusals are kept in zk_rc. They matter only if the contender's next create finds its parent missing again.
+ * A permission that is missing high up does no harm if the node exists (F51). */
 #include "claim.h"
 
 #include <string.h>
 
-/* With a chroot, "/" is a node that may be missing too (F58). */
+/* Returns whether the hosts have a chroot: then "/" is a node that may be missing too (F58). */
 static bool has_chroot(const struct lock_claim *claim)
 {
     return strchr(claim->place->session->hosts, '/');
@@ -27,13 +27,14 @@ static int count_ancestors(const struct lock_claim *claim)
     return count;
 }
 
-/* True if the servers refuse the containers that this claim asked for; another claim may have found that out meanwhile. */
+/* Returns whether the servers refuse the containers that this claim asked for. Another claim may have
+ * found that out meanwhile. */
 static bool lacks_containers(const struct lock_claim *claim, int rc)
 {
     return (rc == ZUNIMPLEMENTED || rc == ZBADARGUMENTS) && claim->containers;
 }
 
-/* Keeps in first_rc what asks for another flight, in zk_rc what forbids one. */
+/* Keeps a code that asks for another flight in first_rc, and a code that forbids one in zk_rc. */
 static void note(struct lock_claim *claim, int rc, bool topmost)
 {
     switch (lock_session_verdict(rc)) {
@@ -45,7 +46,7 @@ static void note(struct lock_claim *claim, int rc, bool topmost)
     case LOCK_AGAIN:
         claim->first_rc = rc;
         break;
-    case LOCK_ABSENT: /* one above was swept just now, or refused; but what should be above the topmost? */
+    case LOCK_ABSENT: /* a node above was swept just now, or refused; but no node is above the topmost one */
         LS_SOMETIMES("ancestor-is-gone-again");
         if (topmost)
             claim->zk_rc = rc;
@@ -72,7 +73,7 @@ static void prepared(struct lock_claim *claim)
     }
     claim->state = LOCK_CLAIMING;
     if (rc)
-        claim->zk_rc = 0; /* what was not created for another reason may be the parent that is missing */
+        claim->zk_rc = 0; /* the missing parent may be one that was not created for another reason */
     if (lacking) {
         LS_SOMETIMES("servers-lack-containers");
         session->no_containers = 1;
@@ -115,7 +116,7 @@ void lock_parents_go(struct lock_claim *claim)
     int rc = send_all(claim);
     claim->containers = claim->ancestors && !claim->place->session->no_containers;
     if (claim->ancestors)
-        return; /* one that was not sent is found missing again */
+        return; /* an ancestor that was not sent is found missing again */
     if (lock_session_verdict(rc) == LOCK_REFUSED)
         lock_mutex_fail(claim, LS_EINVAL, rc);
     else if (lock_session_verdict(rc) != LOCK_DYING)

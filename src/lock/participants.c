@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Who takes part: a list, then the contents of each contender, one after the other in order of the queue.
+/* The participants of a mutex: a list, then the contents of each contender, one by one in order of the queue.
  *
- * A survey is a question in progress. It rests on no state of the mutex and is not repeated after a loss:
- * it is a snapshot for people to look at, and its caller asks again. */
+ * A survey is such a question in progress. It depends on no state of the mutex, and is not repeated after a
+ * loss. Its answer is a snapshot for people to look at, and the caller can ask again. */
 #include "claim.h"
 
 #include <string.h>
@@ -14,11 +14,12 @@ struct lock_survey {
     struct lock_place *place;
     struct ls_mutex *mutex; /* NULL: answered already, while a request is still in flight */
     void *user;
-    struct lock_call *call; /* a blocking caller who waits for the answer; NULL: it goes to on_participants */
-    struct ls_participants *out; /* where that caller wants the list */
+    /* a blocking caller that waits for the answer; NULL: the answer goes to on_participants */
+    struct lock_call *call;
+    struct ls_participants *out; /* the place where that caller wants the list */
     struct ls_participant *list; /* name and contents of each are one allocation, at name */
-    int32_t count;               /* names in the list */
-    int32_t at;                  /* the one that is being read */
+    int32_t count;               /* number of names in the list */
+    int32_t at;                  /* index of the name that is being read */
     int32_t rc;
     bool in_flight;
     bool done;
@@ -37,7 +38,7 @@ static void take_off(struct lock_survey *survey)
     *link = survey->next;
 }
 
-/* One that the session does not know, or no longer. */
+/* Frees a survey that is not in the session's list. */
 static void free_survey(struct lock_survey *survey)
 {
     struct ls_env *env = env_of(survey);
@@ -55,7 +56,7 @@ static void discard(struct lock_survey *survey)
     free_survey(survey);
 }
 
-/* The list becomes the caller's. */
+/* Answers a blocking caller, which becomes the owner of the list. */
 static void answer_call(struct lock_survey *survey, int rc)
 {
     struct lock_call *call = survey->call;
@@ -71,7 +72,7 @@ static void answer_call(struct lock_survey *survey, int rc)
     survey->mutex = NULL;
 }
 
-/* May free the survey. */
+/* Ends a survey with this code. May free it. */
 static void end(struct lock_survey *survey, int rc)
 {
     survey->rc = rc;
@@ -101,7 +102,7 @@ static struct lock_survey *enter(const void *data)
 
 static void read_next(struct lock_survey *survey);
 
-/* Puts the contents behind the name. */
+/* Puts the contents behind the name, in a new allocation. Returns false if memory is short. */
 static bool keep(struct lock_survey *survey, const char *value, int size)
 {
     struct ls_participant *participant = &survey->list[survey->at];
@@ -313,7 +314,7 @@ bool lock_participants_deliver(struct ls_session *session)
     bool complete = !survey->in_flight;
     survey->mutex = NULL;
     if (complete)
-        take_off(survey); /* else its completion will, perhaps while the callback runs */
+        take_off(survey); /* otherwise its completion takes it off, perhaps while the callback runs */
     ls_env_unlock(session->env);
     if (options && options->ops && options->ops->on_participants)
         options->ops->on_participants(mutex, user, rc, list, count);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What users are told, in which order, and by which thread.
+/* The delivery of answers and events to users: their order, and the thread that calls the callbacks.
  *
- * Nothing is allocated here: session events are four bits each in one word, answers are bits of their
- * claim, and the claims form the queue. So telling cannot fail. */
+ * Nothing is allocated here. Session events are four bits each in one word, answers are bits of their
+ * claim, and the claims form the queue. So a delivery cannot fail. */
 #include "claim.h"
 #include "telemetry.h"
 
-/* A thread that sleeps, on its stack. */
+/* A thread that sleeps on a session; lies on its stack. */
 struct lock_drain {
     struct lock_drain *next;
     struct ls_waiter waiter;
@@ -53,8 +53,8 @@ static void drop_last_event(struct ls_session *session, int count)
     session->events &= ~(15u << ((count - 1) * EVENT_BITS));
 }
 
-/* A change and its undoing, both untold, are no news. This bounds the queue: with every such pair gone at
- * most SUSPENDED LOST CONNECTED SUSPENDED remain, and a read-only spell. */
+/* Returns whether an event undoes the last one, if both are undelivered: then neither is news. This bounds
+ * the queue. Without such pairs at most SUSPENDED LOST CONNECTED SUSPENDED remain, and a read-only spell. */
 static bool cancels(uint32_t last, enum ls_session_event event)
 {
     return (last == LS_SESSION_SUSPENDED && event == LS_SESSION_RECONNECTED) ||
@@ -66,13 +66,14 @@ void lock_queue_event(struct ls_session *session, enum ls_session_event event)
 {
     lock_telemetry_event(session, event);
     if (event == LS_SESSION_IDLE) {
-        session->idle_note = session->state != LS_STATE_CLOSED; /* a closed session's work ends with it */
+        /* the leftovers of a closed session end with it */
+        session->idle_note = session->state != LS_STATE_CLOSED;
         return;
     }
     int count = count_events(session);
     uint32_t last = last_event(session, count);
     if (event == LS_SESSION_LOST && session->told_id != session->id) {
-        /* This session has not been told of: nor need its end, and what happened within it. */
+        /* No event has told of this session, so none tells of its end and of the events within it. */
         while (count && (last == LS_SESSION_SUSPENDED || last == LS_SESSION_RECONNECTED)) {
             drop_last_event(session, count--);
             last = last_event(session, count);
@@ -155,11 +156,11 @@ static void tell_owner(const struct ls_mutex_ops *ops, struct ls_mutex *mutex, u
     if (notes & LOCK_NOTE_FREED && ops->on_freed)
         ops->on_freed(mutex, owner, outcome->rc);
     if (notes & LOCK_NOTE_LOST)
-        ops->on_lost(mutex, owner, outcome->token); /* it has one: nothing would be noted */
+        ops->on_lost(mutex, owner, outcome->token); /* on_lost is set: otherwise nothing would be noted */
 }
 
-/* A request to give the lock back is told by itself, after all else of its claim: the owner may release in
- * the callback of its grant, and what is not held any more need not be given back. */
+/* Delivers a request to give the lock back by itself, after all other notes of its claim. The owner may
+ * release in the callback of its grant, and a lock that is not held any more need not be given back. */
 static void deliver_revoke(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
@@ -174,11 +175,12 @@ static void deliver_revoke(struct ls_session *session)
         return;
     lock_telemetry_revoked(claim);
     ls_env_unlock(session->env);
-    options->ops->on_revoke(mutex, owner, token); /* it has one: the mutex would not be revocable */
+    /* on_revoke is set: otherwise the mutex would not be revocable */
+    options->ops->on_revoke(mutex, owner, token);
     ls_env_lock(session->env);
 }
 
-/* Another claim has ended this one. It goes on here, where no caller has its address. */
+/* Lets a claim go on that another claim has ended: here no caller has its address. */
 static void deliver_go(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
@@ -229,8 +231,12 @@ static void deliver_note(struct ls_session *session)
 
 /* ---- delivery ---- */
 
-/* One thing: session events first, because an answer may rest on them and never the other way round. Likewise
- * a new capacity goes before the grants that rest on it. Before all, the log, which nothing rests on. */
+/* Delivers one thing, in this order:
+ * - a line of the log, on which nothing rests
+ * - a session event: an answer may rest on it, never the other way round
+ * - a new capacity, on which grants may rest
+ * - a note of a claim, then a survey or an answered request to give a lock back
+ * - the event IDLE */
 static bool deliver_one(struct ls_session *session)
 {
     if (lock_telemetry_deliver(session))
@@ -268,7 +274,7 @@ static void wake_watching(struct ls_session *session)
             ls_env_wake(session->env, &drain->waiter);
 }
 
-/* What each entry into the session ends with. True if this thread is to see to the queue. */
+/* Ends an entry into the session. Returns true if this thread is to deliver the queue. */
 static bool leave(struct ls_session *session)
 {
     lock_janitor_arm(session);
@@ -285,7 +291,8 @@ void lock_queue_deliver(struct ls_session *session)
     struct ls_env *env = session->env;
     bool to_do = leave(session);
     if (!session->delivering)
-        ls_env_timer_stop(env, &session->delivery_timer); /* all that was handed over is delivered here */
+        /* everything that was handed over is delivered here */
+        ls_env_timer_stop(env, &session->delivery_timer);
     if (!to_do)
         return;
     /* A blocking call from a callback would wait for an answer that this very thread has to deliver. */
@@ -312,7 +319,7 @@ void lock_queue_hand_over(struct ls_session *session)
 {
     if (!leave(session) || session->delivery_timer.armed)
         return;
-    bool closed = session->state == LS_STATE_CLOSED; /* its memory may go before a timer fires */
+    bool closed = session->state == LS_STATE_CLOSED; /* the session's memory may go before a timer fires */
     if (closed || ls_env_timer_start(session->env, &session->delivery_timer, "delivery-timer", 0,
                                      on_delivery_timer, session))
         lock_queue_deliver(session);
@@ -339,7 +346,7 @@ static void sleep_while(struct ls_session *session, struct lock_drain *drain,
         link = &(*link)->next;
     *link = drain->next;
     ls_env_waiter_close(session->env, &drain->waiter);
-    lock_queue_wake(session); /* one may wait until this one is gone */
+    lock_queue_wake(session); /* a thread in lock_queue_wait_alone() may wait for the end of this sleep */
 }
 
 void lock_queue_wait(struct ls_session *session, bool (*holds)(const void *about), const void *about)

@@ -30,7 +30,7 @@ static const struct ACL_vector *acl(const struct lock_claim *claim)
     return lock_request_acl(claim->place->session, claim->mutex);
 }
 
-/* Writes "<place>/" and returns its size; the root's own path is already that. */
+/* Writes "<place>/" and returns its size. For the root that is the path itself. */
 static size_t put_place(const struct lock_place *place, char *out)
 {
     size_t size = place->size;
@@ -40,7 +40,7 @@ static size_t put_place(const struct lock_place *place, char *out)
     return size;
 }
 
-/* Returns its size. */
+/* Writes the path of the claim's node without its sequence. Returns its size. */
 static size_t put_prefix(const struct lock_claim *claim, char out[PATH_SIZE])
 {
     size_t size = put_place(claim->place, out);
@@ -133,7 +133,8 @@ int lock_request_exists(struct lock_claim *claim, stat_completion_t completion)
     return mark(claim, LOCK_FIRST, zoo_aexists(handle(claim), path, 0, completion, claim));
 }
 
-/* On a handle on loan all watches have one pair of function and context (loan.c). */
+/* Returns the loan, or NULL. On a handle on loan all watches have one pair of function and context
+ * (loan.c). */
 static const struct ls_loan *loan_of(const struct lock_claim *claim)
 {
     return claim->place->session->loan;
@@ -149,8 +150,8 @@ static void *watch_context(const struct lock_claim *claim)
     return loan_of(claim) ? claim->place->session->loan : (void *)(uintptr_t)claim->watch_id;
 }
 
-/* The predecessor's path may be longer than ours: its name is somebody else's. The claim keeps it as one
- * piece. */
+/* Returns the predecessor's path; NULL if memory is short. The path may be longer than the claim's own,
+ * because another client has chosen the name. The claim keeps the name in one allocation. */
 static char *ahead_path(const struct lock_claim *claim)
 {
     size_t name_size = strlen(claim->ahead) + 1;
@@ -186,8 +187,8 @@ int lock_request_delete(struct lock_claim *claim, void_completion_t completion)
     return mark_write(claim, LOCK_DELETE, stamped, rc);
 }
 
-/* zookeeper.h declares the completion of a removal as a pointer to a function pointer, but the client takes
- * the pointer itself for the function. */
+/* zookeeper.h declares the completion of a removal as a pointer to a function pointer, but the client
+ * takes the pointer itself for the function. */
 static void_completion_t *as_slot(void_completion_t completion)
 {
     union {
@@ -203,7 +204,7 @@ static bool listens(const struct lock_claim *claim, const char *path)
     return has_watch && lock_request_is_own(claim, path);
 }
 
-/* True if another claim of the session has, or is about to have, a watch on the same node. */
+/* Returns whether another claim of the session has, or is about to have, a watch on the same node. */
 static bool is_shared(const struct lock_claim *claim, const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -215,11 +216,14 @@ static bool is_shared(const struct lock_claim *claim, const char *path)
     return false;
 }
 
-/* Removing one pair of function and context only asks the server whether there is a watch, and leaves it
- * there; removing all of a path removes it. The path is a contender's, which nobody but a mutex's claims
- * watches on a handle of ours. On loan the pair is removed, which the other claim on the same path needs too.
- * The client answers ZNOWATCHER at once for a pair that it does not have. A removal of all always goes to the
- * server, and ZNOWATCHER then comes with the completion. */
+/* Removes the claim's watch on a path:
+ * - On a handle of the session, all watches on the path are removed. Only claims of a mutex watch the path
+ *   of a contender there. Removing one pair of function and context would ask the server whether there is
+ *   a watch, and leave the watch in place. A pair is removed only if another claim needs the watch.
+ * - On a loan, the pair is removed, unless another claim on the same path needs it.
+ *
+ * The client answers ZNOWATCHER at once for a pair that it does not have. A removal of all watches always
+ * goes to the server, and ZNOWATCHER then comes with the completion. */
 static int remove_watch(struct lock_claim *claim, const char *path, void_completion_t completion)
 {
     int rc;

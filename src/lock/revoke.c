@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Revocation: a holder is asked to give the lock back. Nobody makes it.
+/* Revocation: a holder is asked to give the lock back. It decides itself whether it does.
  *
- * The holder's side is the ear of its claim:
+ * The holder's side is the ear of its claim, the state of the watch on its own node:
  *
  *   DEAF ---> READING ---> LISTENING          every state ---> DEAF
  *     ^        |  |  ^         |
@@ -12,23 +12,23 @@
  *     '--LATER<'
  *
  *   DEAF      -> READING    lock_revoke_go: the lock is held and revocable, or several leases are on the way
- *   READING   -> LISTENING  on_read: the watch stands on our own node; if the contents are a request its owner is told
+ *   READING   -> LISTENING  on_read: the watch is set; if the contents are a request, the owner is told
  *   READING   -> DEAF       on_read: the answer was lost with the link; the next CONNECTED reads again
  *   READING   -> LATER      on_read: not now, or lost though the link stands
- *   READING   -> OFF        on_read: the node is gone, or we may not read it
+ *   READING   -> OFF        on_read: the node is gone, or may not be read
  *   LATER     -> DEAF       lock_revoke_again: the retry timer, or a new connection
- *   LISTENING -> READING    on_event: CHANGED, by way of DEAF; the watch has gone off and says nothing of the contents
- *   LISTENING -> OFF        on_event: DELETED, mostly by our own release
- *   any       -> DEAF       lock_revoke_lost: the session is gone. A read in flight stays until it is answered.
+ *   LISTENING -> READING    lock_revoke_heard: CHANGED, by way of DEAF; the event does not tell the contents
+ *   LISTENING -> OFF        lock_revoke_heard: DELETED, mostly by the holder's release; or on_unlistened
+ *   any       -> DEAF       lock_revoke_lost: the session is gone. A read in flight stays until its answer.
  *
- * No state of the ear wakes or delays the claim: a release sends its delete behind a read that is under way, and
- * the watch that this one sets fires with that delete. A claim that only waits does not listen; a request that
- * came before the grant stands in the node and is found by the first read. A claim in LOCK_TAKING listens for the
- * end of its node alone (semaphore.c). A node that nobody has written since it was
- * created (version 0) contains no request, whatever its owner put in.
+ * No state of the ear delays the claim. A release sends its delete behind a read that is in flight, and the
+ * watch that this read sets fires with the delete. A claim that only waits has no such watch: a request that
+ * came before the grant is in the node, and the first read finds it. A claim in LOCK_TAKING uses only the end
+ * of its node (semaphore.c). A node that was not written after its creation (version 0) contains no request,
+ * whatever its owner put in.
  *
- * The asker's side is one set. It rests on nothing and is not repeated: an answer that is lost leaves the asker
- * unsure, and asking twice does no harm. */
+ * The asker's side is one set. It depends on no state and is not repeated: if its answer is lost, the asker
+ * is unsure, and asking twice does no harm. */
 #include "claim.h"
 #include "telemetry.h"
 
@@ -49,7 +49,8 @@ static bool is_request(const char *value, int size, const struct Stat *stat)
     return stat && stat->version && value && size == REQUEST_SIZE && !memcmp(value, REQUEST, REQUEST_SIZE);
 }
 
-/* Without a timer the next connection, or a timer that others need, is the next chance. */
+/* Repeats the read later. Without a timer the next connection, or a timer for another request, is the next
+ * chance. */
 static void read_later(struct lock_claim *claim)
 {
     int err;
@@ -58,7 +59,7 @@ static void read_later(struct lock_claim *claim)
     (void)lock_session_retry(session_of(claim), &err);
 }
 
-/* Whether the claim wants to hear of its own node. */
+/* Returns whether the claim needs a watch on its own node. */
 static bool wants_to_listen(const struct lock_claim *claim)
 {
     bool revocable = claim->mutex && claim->mutex->revocable;
@@ -104,7 +105,7 @@ static void on_read(int rc, const char *value, int size, const struct Stat *stat
         failed(claim, rc);
     }
     if (claim->state > LOCK_HELD)
-        lock_mutex_go(claim); /* it may have waited for this */
+        lock_mutex_go(claim); /* the claim may have waited for this answer */
     lock_mutex_leave(session);
 }
 
@@ -175,7 +176,8 @@ void lock_revoke_unlisten(struct lock_claim *claim)
     int rc = lock_request_unlisten(claim, on_unlistened);
     LS_SOMETIMES("listener-is-taken-back");
     if (rc == ZNOWATCHER)
-        claim->ear = LOCK_EAR_OFF; /* of a pair (requests.c): it has fired, its event is on the way */
+        /* a pair was to be removed (requests.c); it has fired, and its event is on the way */
+        claim->ear = LOCK_EAR_OFF;
     else if (rc != ZOK && lock_session_verdict(rc) != LOCK_DYING)
         lock_janitor_again(claim);
 }
@@ -186,7 +188,7 @@ struct lock_ask {
     struct lock_ask *next;
     struct ls_session *session;
     struct lock_call *call; /* the blocking caller */
-    struct ls_ref done;     /* the caller's function */
+    struct ls_ref done;     /* the caller's function, as a reference */
     void *user;
     int32_t rc;
     bool over;
@@ -250,7 +252,7 @@ static bool is_contender(enum lock_role role, const char *name)
     return lock_names_key(role, name, &key) == LOCK_KEY_CONTENDER;
 }
 
-/* Of a mutex, of a read-write lock, or of a latch. */
+/* Returns whether a name is that of a contender of a mutex, of a read-write lock, or of a latch. */
 static bool is_any_contender(const char *name)
 {
     return is_contender(LOCK_ROLE_MUTEX, name) || is_contender(LOCK_ROLE_READER, name) ||
@@ -349,7 +351,7 @@ int ls_mutex_make_revocable(struct ls_mutex *mutex)
     return rc;
 }
 
-/* Writes place/name. False if it does not fit. */
+/* Writes place/name. Returns false if it does not fit. */
 static bool put_path(const struct lock_place *place, const char *name, char *path, size_t size)
 {
     size_t place_size = place->size > 1 ? place->size : 0;

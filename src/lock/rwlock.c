@@ -3,19 +3,19 @@
 
 /* Read-write lock: two mutexes at one path, whose contenders stand in one line.
  *
- * A contender is what its name says (names.h). The core of the mutex drives both halves. A reader waits for
- * the nearest writer before it, a writer for the nearest contender. So the end of one node wakes one writer,
- * or readers alone.
+ * The name of a contender tells its role (names.h). The core of the mutex drives both halves. A reader waits
+ * for the nearest writer before it, a writer for the nearest contender. So the end of one node wakes one
+ * writer, or readers alone.
  *
  * Downgrade. An owner that holds the write lock and asks for the read lock gets a node with the sequence of
- * its writer, as of Curator 5.5. Whoever stands behind the writer stands behind that reader too, and is not
- * admitted when the writer goes.
+ * its writer, as of Curator 5.5. A contender behind the writer is behind that reader too, and is not admitted
+ * when the writer goes.
  *   Claim. Between the grant of the write lock and the release of the read lock no other writer is granted.
  *   Why. The reader is granted by a list that contains its writer's node (lock_rwlock_stands). At that
- *   moment both nodes stand, and the writer's has stood since its grant: an attempt id is used once.
+ *   moment both nodes exist, and the writer's has existed since its grant: an attempt id is used once.
  *   Checked by. scenarios/explore/rwlock_downgrade_2.scn and rwlock_downgrade_3.scn.
- * The write lock is not given back while that reader is on its way (lock_rwlock_is_needed). If its node
- * goes, the reader is refused: its node stands before contenders that may hold the lock already. */
+ * The write lock is not given back while that reader is pending (lock_rwlock_is_needed). If the writer's node
+ * goes, the reader is refused: its node is before contenders that may hold the lock already. */
 #include "claim.h"
 
 #include <lockstep/rwlock.h>
@@ -31,7 +31,7 @@ static const struct ls_mutex *other_half(const struct ls_mutex *mutex)
     return &((const struct ls_rwlock *)(const void *)(at - offsetof(struct ls_rwlock, write)))->read;
 }
 
-/* What the owner has of the other half; NULL if that is closed. */
+/* Returns the owner's claim on the other half; NULL if the owner has none, or the other half is closed. */
 static const struct lock_claim *claim_of_other_half(const struct ls_mutex *mutex, uint64_t owner)
 {
     const struct ls_mutex *other = other_half(mutex);

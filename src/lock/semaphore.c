@@ -4,7 +4,7 @@
 /* Semaphore: two mutexes below one path, as in Curator's InterProcessSemaphoreV2.
  *
  *   PATH/locks    a line of mutex contenders, the takers. Each acquire has one.
- *   PATH/leases   a node for each lease that is held. The first taker has nodes there, too.
+ *   PATH/leases   a node for each lease that is held, and the nodes of the first taker.
  *
  * A taker that is first in its line creates the nodes of its leases and keeps its place until all of them are
  * granted (LOCK_TAKING). So one client at a time waits for room. Only that client watches the list of leases.
@@ -18,13 +18,13 @@
  *   does not grant.
  *   Checked by. scenarios/explore/semaphore_*.scn.
  * The proof does not use the line. The line is for fairness, and for one wake-up per lease. It also prevents
- * that two acquires with a part of their leases each wait for each other.
+ * that two acquires, each with some of its leases, wait for each other.
  *
- * An operator may delete the place of a taker. Then the next one in line takes leases as well. Therefore a taker
- * of several leases watches its place while it waits for room (revoke.c has the states of that watch). When its
- * place is gone, it gives back what it has and queues again.
+ * An operator may delete the place of a taker. Then the next one in line takes leases as well. Therefore a
+ * taker of several leases watches its place while it waits for room (revoke.c has the states of that watch).
+ * When its place is gone, it gives back what it has and queues again.
  *   Claim. No two takers wait for each other for ever.
- *   Why. Each of two such takers but one has lost its place, and hears of that.
+ *   Why. All such takers but one have lost their place, and learn of that by the watch.
  *   Checked by. scenarios/explore/semaphore_several_evicted_2.scn.
  *
  * Leases of an acquire that fails, or whose session is lost, go to the janitor. The taker ends, or queues
@@ -74,14 +74,14 @@ bool lock_semaphore_is_exceeded(const struct lock_claim *lease, const struct loc
 
 /* ---- taking ---- */
 
-/* Whether the number of a lease is free. A lease that was lost and not released is no obstacle. */
+/* Returns whether the number of a lease is free. A lease that was lost and not released does not count. */
 static bool is_free(const struct ls_mutex *leases, uint64_t number)
 {
     const struct lock_claim *claim = lock_index_find(leases, number);
     return !claim || claim->state == LOCK_TOMB;
 }
 
-/* The first lease that cannot be asked for ends the acquire. */
+/* Asks for one lease. The first lease that cannot be asked for ends the acquire. */
 static int take_one(struct lock_claim *taker, struct ls_mutex *leases, uint64_t number)
 {
     if (leases->closing || !leases->session)
@@ -111,14 +111,15 @@ void lock_semaphore_take(struct lock_claim *claim)
     }
 }
 
-/* The lease of a taker at this place, NULL if it is not asked for, or has ended. */
+/* Returns the lease of a taker at this place; NULL if it is not asked for, or has ended. */
 static struct lock_claim *lease_at(const struct lock_claim *taker, uint32_t place)
 {
     struct lock_claim *lease = lock_index_find(leases_of(taker->mutex), taker->owner + place);
     return lease && lease->taker == taker ? lease : NULL;
 }
 
-/* All leases are granted: their owner is told of the first one. The taker leaves the line. */
+/* Ends an acquire whose leases are all granted: the owner is told of the first one, and the taker leaves
+ * the line. */
 static void complete(struct lock_claim *taker)
 {
     struct lock_claim *first = lease_at(taker, 0);
@@ -139,7 +140,8 @@ static void complete(struct lock_claim *taker)
     lock_mutex_go(taker);
 }
 
-/* A lease that the list does not show is gone, or its list was older. It is searched for. */
+/* A granted lease that the list does not show is gone, or the list was older. In both cases it is searched
+ * for. */
 void lock_semaphore_look(struct lock_claim *lease, const struct String_vector *list)
 {
     for (uint32_t i = 0; lease->taker && i < lease->taker->units; i++) {
@@ -260,7 +262,7 @@ static void look_again(struct ls_mutex *leases)
         next = claim->next;
         if (claim->mutex != leases || claim->state != LOCK_WAITING)
             continue;
-        claim->state = LOCK_LISTING; /* the watch stands on, and is no harm */
+        claim->state = LOCK_LISTING; /* the watch stays set, which does no harm */
         lock_mutex_go(claim);
     }
 }

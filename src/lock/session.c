@@ -9,20 +9,20 @@
  *                      |
  *                     LOST <--- any open state ---> FAILED          every state ---> CLOSED
  *
- *   any open   -> CONNECTED   on_connected: a handshake ended, with the id that we had or the first one
+ *   any open   -> CONNECTED   on_connected: a handshake ended, with the same session id or the first one
  *   CONNECTED  -> SUSPENDED   on_suspended: the established link is gone (F2)
- *   CONNECTED  -> READ_ONLY   on_read_only: the server is cut off from its quorum
+ *   any open   -> READ_ONLY   on_read_only: a handshake ended with a server that is cut off from its quorum
  *   any open   -> LOST        lose: expired, or replaced by the server without a word (Z44)
  *   LOST       -> CONNECTING  on_reopen_timer: the old handle is closed, then a new one is opened; or loan.c
  *   any open   -> FAILED      fail: credentials refused, or no handle and the policy is exhausted
  *
- * CONNECTED is the only state in which requests are sent. The client would queue them in the others, and
- * each of them would make it try to connect at once (F11, F12). Nor are they sent once a server has answered that the
+ * CONNECTED is the only state in which requests are sent. In the others the client would queue them, and each
+ * would make it try to connect at once (F11, F12). Nor are they sent once a server has answered that the
  * session is over (`dying`): each would be refused, and the event of the end comes next.
  *
  * In LOST the handle is dead or about to be closed: its late completions are only counted. Every claim has
- * been reset by then, and the next handle is opened when the old one is closed, so no completion can meet
- * the wrong session. */
+ * been reset by then. The next handle is opened after the old one is closed, so no completion can meet the
+ * wrong session. */
 #include "claim.h"
 #include "telemetry.h"
 
@@ -79,8 +79,8 @@ bool lock_session_ready(const struct ls_session *session)
 
 /* ---- belief: how long ago was the last moment at which the session certainly lived? ----
  *
- * The moment before the send of a write or sync that was answered is such a moment; after it would be too
- * late, for the process may be stopped between the two. One send at a time is stamped; its answer is the
+ * The moment before the send of an answered write or sync is such a moment. The moment after the send is
+ * none: the process may be stopped between the two. One send at a time is stamped. Its answer is the
  * `measured`th from now, because answers come in the order of requests (F36, F40). */
 
 static int64_t age_ms(const struct ls_session *session)
@@ -92,14 +92,15 @@ bool lock_session_stamp(struct ls_session *session)
 {
     if (session->measured)
         return false;
-    /* Nothing could be newer. In an untimed world it stays so, and the measuring adds no states there. */
+    /* The present belief is as new as can be. In an untimed world it stays so, and measuring adds no
+     * states there. */
     if (!session->unproven && !age_ms(session))
         return false;
     ls_env_stamp(session->env, &session->stamps[!session->slot]);
     return true;
 }
 
-/* What is not used to measure any more is forgotten: equal futures have equal bytes. */
+/* Forgets the request that is measured: equal futures have equal bytes. */
 static void measure_nothing(struct ls_session *session)
 {
     session->measured = 0;
@@ -134,7 +135,8 @@ void lock_session_unclaimed(struct ls_session *session)
         forget_belief(session);
 }
 
-/* True if only a server that knows the session gives this code: the session lived at that request. */
+/* Returns whether only a server that knows the session gives this code. Then the session lived at that
+ * request. */
 static bool is_proof(int zk_rc)
 {
     return zk_rc == ZOK || zk_rc == ZNONODE || zk_rc == ZNODEEXISTS;
@@ -202,7 +204,7 @@ static void on_proof(int rc, const char *value, const void *data)
     lock_mutex_leave(session);
 }
 
-/* Asks for a sign of life: while somebody holds a lock, and of a handle on loan. */
+/* Sends a sync as a sign of life: while a lock is held, and at the start of a loan. */
 void lock_session_prove(struct ls_session *session)
 {
     if (session->proving || !lock_session_ready(session))
@@ -235,7 +237,7 @@ void lock_session_granted(struct ls_session *session)
     if (options_of(session)->no_refresh || session->fresh_timer.armed)
         return;
     uint32_t period_ms = timeout_ms(session) >= 6 ? (uint32_t)timeout_ms(session) / 6 : 1;
-    /* Without memory for the timer the belief runs out early, which is safe. */
+    /* Without memory for the timer the belief ends early, which is safe. */
     (void)ls_env_timer_start(session->env, &session->fresh_timer, "fresh-timer", period_ms, on_fresh_timer,
                              session);
 }
@@ -329,7 +331,7 @@ static void fail_if_trying(struct lock_claim *claim)
         lock_mutex_fail(claim, LS_EBUSY, 0);
 }
 
-/* A new connection is reason enough to try again what a back-off delays. */
+/* Repeats at a new connection what a back-off delays: the connection is reason enough. */
 static void go_anew(struct lock_claim *claim)
 {
     claim->retry = 0;
@@ -337,7 +339,8 @@ static void go_anew(struct lock_claim *claim)
     lock_mutex_go(claim);
 }
 
-/* False: the link is gone already, and the next event tells how it goes on (F16); or there is no memory. */
+/* Adds the credentials. Returns false if the link is gone already, and the next event tells how it goes on
+ * (F16); or if memory is short. */
 static bool authenticate(struct ls_session *session, zhandle_t *zh)
 {
     int rc = lock_access_add_auths(session, zh);
@@ -429,12 +432,14 @@ static void on_default_watch(zhandle_t *zh, int type, int state, const char *pat
 
 /* ---- handles ---- */
 
-/* Both calls drop the mutex: init may call the watcher from inside, close waits for the completion thread.
+/* Both calls drop the mutex: zookeeper_init() may call the watcher, a close waits for the completion
+ * thread.
  *
- * Left to itself the client looks up its servers' names on each turn of its loop, some times for each request, and
- * sends no ping while it waits for an answer. Here it does so whenever it connects. */
+ * The client by itself looks up its servers' names on each turn of its loop, some times for each request.
+ * It sends no ping while it waits for that answer. Here it looks them up whenever it connects. */
 
-/* EINVAL is also what the client makes of a name server that is out of reach (EAI_AGAIN). */
+/* Returns the error of zookeeper_init(). EINVAL also means that no name server could be reached
+ * (EAI_AGAIN). */
 static int open_error(const struct ls_session *session, int error)
 {
     if (error == EINVAL && !lock_access_hosts_are_valid(session->hosts))
@@ -464,7 +469,7 @@ static int open_handle(struct ls_session *session)
         return open_error(session, error);
     }
     if (!session->zh)
-        session->zh = zh; /* only to close it: until the first event nothing is asked of it */
+        session->zh = zh; /* kept for the close only: until the first event no request is sent on it */
     return LS_OK;
 }
 
@@ -508,7 +513,7 @@ static void on_reopen_timer(void *context)
 {
     struct ls_session *session = context;
     if (session->state != LS_STATE_LOST || session->opening)
-        return; /* while a handle is being opened its opener looks after it */
+        return; /* the thread that opens a handle handles its loss */
     LS_SOMETIMES("next-handle-after-the-end");
     close_handle(session);
     if (session->state == LS_STATE_LOST)
@@ -551,7 +556,7 @@ static void count_retry(struct ls_session *session, const struct ls_retry_policy
 {
     if (!session->retries)
         ls_env_stamp(session->env, &session->failing);
-    /* Beyond the longest delay the number only matters to a policy that counts. */
+    /* Beyond the longest delay the number matters only to a policy that counts. */
     uint32_t bound = policy && policy->kind == LS_RETRY_TIMES ? UINT16_MAX : 16;
     if (session->retries < bound)
         session->retries++;
@@ -586,10 +591,11 @@ bool lock_session_retry(struct ls_session *session, int *err)
 
 /* ---- creates that may break the link ----
  *
- * A server that will not read a create closes the link (F78 has a case; contents beyond its limit are another). All other
- * requests on that link are lost too, for every claim of the session. So a claim whose create was lost LOCK_LOST_SUSPECT
- * times in a row sends the next one alone among its like and after a delay. The claim with the fewest losses goes first: a
- * create that was lost beside the bad one is served then, and the bad one waits longer each time. */
+ * A server that refuses to read a create closes the link (F78 has a case; contents beyond its limit are
+ * another). All other requests on that link are lost too, for every claim of the session. So after
+ * LOCK_LOST_SUSPECT losses in a row, a claim sends its next create after a delay, and alone among such
+ * claims. The claim with the fewest losses goes first: a create that was lost beside the bad one is served
+ * then, and the bad one waits longer each time. */
 
 static struct lock_claim *next_suspect(const struct ls_session *session)
 {
@@ -609,7 +615,7 @@ static int64_t suspect_delay_ms(struct ls_session *session, const struct lock_cl
     if (policy)
         own = *policy;
     if (own.kind == LS_RETRY_ELAPSED)
-        own.kind = LS_RETRY_FOREVER; /* the time since the first loss is not kept */
+        own.kind = LS_RETRY_FOREVER; /* the time of the first loss is not kept */
     return ls_retry_delay_ms(&own, claim->lost - LOCK_LOST_SUSPECT, 0, jitter(session));
 }
 
@@ -619,7 +625,7 @@ static bool arm_create_timer(struct ls_session *session, int64_t delay_ms)
                                on_create_timer, session);
 }
 
-/* Without a timer they go at once: nothing else would wake them. */
+/* Lets a claim go on that was set aside. Without a timer, nothing else would wake it. */
 static void go_unguarded(struct lock_claim *claim)
 {
     claim->aside = 0;
@@ -668,7 +674,8 @@ void lock_session_acquit(struct lock_claim *claim)
     bool suspect = claim->lost >= LOCK_LOST_SUSPECT;
     claim->lost = 0;
     const struct lock_claim *next = suspect ? next_suspect(session) : NULL;
-    /* It was not this one, so the others that were lost no more often are served one behind the other. */
+    /* This claim's create did not break the link, so claims that were lost no more often are served one
+     * after the other. */
     if (next && next->lost == LOCK_LOST_SUSPECT && !arm_create_timer(session, 0))
         await_next_suspect(session);
 }
@@ -703,7 +710,7 @@ int ls_session_init(struct ls_session *session, struct ls_env *env, const char *
     return LS_OK;
 }
 
-/* What other threads have begun while the handle was being opened ends with the start. */
+/* Ends the acquires that other threads began while the handle was being opened. */
 static void start_failed(struct ls_session *session, int err)
 {
     session->failure = (int8_t)err;
@@ -761,8 +768,8 @@ static void end_session(struct ls_session *session)
     lock_queue_wait_quiet(session);
 }
 
-/* Closes a session that no other thread is closing. Another one that would close it waits until this is done, and is gone
- * before this returns: then the session's memory may go. */
+/* Closes a session that no other thread is closing. Another thread that wants to close it waits for the
+ * end of this call, and has left before this call returns: then the session's memory may go. */
 static int close_session(struct ls_session *session)
 {
     session->closing = 1;
@@ -833,11 +840,11 @@ enum ls_session_state ls_session_state(const struct ls_session *session)
     return state;
 }
 
-/* A call of ls_session_wait_connected(). */
+/* A running call of ls_session_wait_connected(). */
 struct connect_wait {
     struct ls_session *session;
     struct ls_timer timer;
-    bool over; /* its time is */
+    bool over; /* its time has run out */
 };
 
 static int connection_rc(const struct ls_session *session)
@@ -850,7 +857,7 @@ static int connection_rc(const struct ls_session *session)
     case LS_STATE_NEW:
     case LS_STATE_CLOSED:
         return LS_ECLOSED;
-    default: /* unless that changes in time; a session on loan that ends gets no further handle */
+    default: /* unless that changes in time; a session on loan that is ending gets no further handle */
         return session->ending ? LS_ECLOSED : LS_ETIMEDOUT;
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The log and the counters. Their memory is the caller's, and so are their numbers: a session that is not
- * asked to count holds nothing that grows, and where nobody looks no state differs.
+/* The log and the counters. Their memory and their numbers are the caller's. A session without counters
+ * holds nothing that grows, so without log and counters no state differs.
  *
- * Lines are put down here under the mutex and written by lock_queue_deliver() without it, before what they are
- * about is told. */
+ * Lines are stored here under the mutex. lock_queue_deliver() writes them without it, before the answers
+ * and events that they are about. */
 #include "telemetry.h"
 #include "claim.h"
 
@@ -67,7 +67,7 @@ static void take_line(struct ls_log *log, struct ls_log_line *line)
     log->count--;
 }
 
-/* The place for it is there: a line has just been taken. */
+/* Logs how many lines were dropped. There is room for the line: one has just been taken. */
 static void tell_dropped(struct ls_session *session, struct ls_log *log)
 {
     uint32_t dropped = log->dropped;
@@ -156,7 +156,7 @@ static void add(struct ls_mutex_counters *counters, size_t field, uint32_t amoun
         *(uint64_t *)(void *)((char *)counters + field) += amount;
 }
 
-/* Both counters of a claim: its mutex's and its session's; either may be NULL. */
+/* The counters of a claim's mutex and of its session; either may be NULL. */
 struct both {
     struct ls_mutex_counters *of[2];
 };
@@ -195,7 +195,8 @@ static void time_handover(const struct lock_claim *claim, struct ls_mutex_counte
         counters->handover_ms_max = elapsed_ms;
 }
 
-/* A claim that has ended, or waits again, is not timed: its memory may soon be another's. */
+/* Ends the time from a wake-up to a grant. A claim that has ended, or waits again, is not timed: its
+ * memory may soon be reused. */
 static void end_handover(const struct lock_claim *claim, bool granted)
 {
     struct both both = counters_of(claim);
@@ -216,7 +217,7 @@ void lock_telemetry_waits(const struct lock_claim *claim)
                        LOCK_WHO(claim));
 }
 
-/* An acquire of a semaphore counts as often as it asks for leases. */
+/* Returns how often an acquire counts: for a semaphore, the number of leases that it asks for. */
 static uint32_t leases_of(const struct lock_claim *claim)
 {
     return lock_semaphore_is_taker(claim) ? claim->units : 1;
@@ -274,7 +275,7 @@ void lock_telemetry_revoked(const struct lock_claim *claim)
     LOCK_COUNT(claim, revocations);
 }
 
-/* A node that is gone while its owner believes to hold is the loss of the lock, or will be told as that. */
+/* Returns the level of a failed read for requests. If the node is gone, the lock is lost, or about to be. */
 static enum ls_log_level level_of_miss(int zk_rc)
 {
     switch (lock_session_verdict(zk_rc)) {
@@ -303,7 +304,7 @@ void lock_telemetry_asks(struct ls_session *session, const char *path)
     lock_telemetry_log(session, LS_LOG_DEBUG, "%s: asked to give the lock back", path);
 }
 
-/* That it came too late, or our session ended, is in the nature of a request. */
+/* A request that came too late, or during the end of the session, is no failure of this program. */
 void lock_telemetry_ask_answered(struct ls_session *session, int rc, int zk_rc)
 {
     struct ls_session_counters *counters = session_counters(session);

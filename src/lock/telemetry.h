@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What the core tells the log and the counters. Everything expects the mutex to be held, writes nothing into
- * the session or its claims, and is nothing where no log and no counters were given. */
+/* The interface of log and counters for the core. Every function expects the mutex to be held, and writes
+ * nothing into the session or its claims. Without a log and counters it does nothing. */
 #ifndef LOCK_TELEMETRY_H
 #define LOCK_TELEMETRY_H
 
@@ -11,15 +11,16 @@
 
 struct lock_claim;
 
-/* Puts a line down for lock_queue_deliver(); formats nothing that nobody wants. */
+/* Stores a line for lock_queue_deliver(). If no log takes lines of this level, nothing is formatted. */
 __attribute__((format(printf, 3, 4))) void
 lock_telemetry_log(struct ls_session *session, enum ls_log_level level, const char *format, ...);
 
-/* Whether lines wait; writes one, dropping the mutex meanwhile. False if there was none. */
+/* Returns whether lines wait; writes one, dropping the mutex meanwhile, and returns false if there was
+ * none. */
 bool lock_telemetry_waiting(const struct ls_session *session);
 bool lock_telemetry_deliver(struct ls_session *session);
 
-/* A session event has happened, whether it will be told or not. */
+/* Counts and logs a session event, whether it will be delivered or not. */
 void lock_telemetry_event(struct ls_session *session, enum ls_session_event event);
 
 /* Adds to a field of struct ls_mutex_counters, for the claim's mutex and its session; LOCK_COUNT adds 1. */
@@ -28,12 +29,13 @@ void lock_telemetry_add(const struct lock_claim *claim, size_t field, uint32_t a
     lock_telemetry_add((claim), offsetof(struct ls_mutex_counters, field), (amount))
 #define LOCK_COUNT(claim, field) LOCK_ADD(claim, field, 1)
 
-/* A claim's owner for a format of "%s %llu": a thread by its number, or an owner that the program has numbered. */
+/* The owner of a claim for a format of "%s %llu": a thread by its number, or an owner that the program has
+ * numbered. */
 #define LOCK_WHO(claim)                                                                                      \
     ((claim)->owner & LS_ENV_THREAD ? "thread" : "owner"),                                                   \
         (unsigned long long)((claim)->owner & ~LS_ENV_THREAD)
 
-/* Turns in a claim's life. */
+/* Count and log the turns in a claim's life. */
 void lock_telemetry_acquires(const struct lock_claim *claim);
 void lock_telemetry_waits(const struct lock_claim *claim);
 void lock_telemetry_woken(const struct lock_claim *claim);
@@ -41,8 +43,8 @@ void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc);
 void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, int zk_rc);
 void lock_telemetry_lost(const struct lock_claim *claim, const char *how); /* "its session" */
 
-/* A holder has found a request to give the lock back, and its owner is told; its read for such requests has failed.
- * A request of ours was sent to the holder at a path, and was answered. */
+/* Count and log a holder's side of revocation: a request was found, its owner was told, a read has failed.
+ * Then the asker's side: a request was sent to the holder at a path, and was answered. */
 void lock_telemetry_asked(const struct lock_claim *claim);
 void lock_telemetry_revoked(const struct lock_claim *claim);
 void lock_telemetry_missed(const struct lock_claim *claim, int zk_rc);

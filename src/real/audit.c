@@ -47,7 +47,7 @@ static int begin_write(struct real_audit *audit, const struct real_line *line)
     return 0;
 }
 
-/* The write is among the last ones: every worker has at most one. */
+/* Notes that a write was acknowledged. It is among the last ones: every worker has at most one. */
 static int acknowledge(struct real_audit *audit, const struct real_line *line)
 {
     uint32_t i = audit->write_count;
@@ -95,7 +95,7 @@ int real_audit_take(struct real_audit *audit, const struct real_line *line)
     case REAL_ENDED:
         leave(audit, line);
         break;
-    default: /* the others are there for people who read the journal */
+    default: /* the other kinds are for people who read the journal */
         break;
     }
     return 0;
@@ -116,7 +116,8 @@ static struct real_write *find(const struct real_audit *audit, uint64_t id)
                               : NULL;
 }
 
-/* Marks the chain from the counter back to the beginning. True if it gets there and the values fit. */
+/* Marks the chain of writes from the counter back to the beginning. Returns whether it gets there and the
+ * values fit. */
 static bool mark_chain(struct real_audit *audit, const struct real_record *counter)
 {
     int64_t value = counter->value;

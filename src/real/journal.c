@@ -79,7 +79,7 @@ static bool parse(const char *text, struct real_line *line)
     return true;
 }
 
-/* Moves what is left to the front and reads more behind it. */
+/* Moves the unread bytes to the front and reads more behind them. */
 static ssize_t fill(struct real_reader *reader)
 {
     reader->size -= reader->at;

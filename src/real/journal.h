@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The journal of a real run: one line per thing that a worker or its parent did, in the order in which it was
- * done.
+/* The journal of a real run: one line for each event of a worker or its parent, in the order of the
+ * events.
  *
- * Every line is one write() to a file that all processes have open for appending, so the order of the lines
- * is the order of the events, and a process that is killed leaves whole lines only. It is evidence that does
- * not ask the lock: who was inside between which two lines, and which write was built on which. */
+ * Each line is one write() to a file that all processes have open for appending. So the order of the lines
+ * is the order of the events, and a killed process leaves whole lines only. The journal is evidence that
+ * is independent of the lock: it tells which worker was inside between which two lines, and which write
+ * was built on which. */
 #ifndef REAL_JOURNAL_H
 #define REAL_JOURNAL_H
 
@@ -35,27 +36,27 @@ enum real_kind { REAL_KIND_LIST(REAL_KIND_ENUM) REAL_KINDS };
 struct real_line {
     int64_t time_ns; /* of the monotonic clock, which all processes share */
     enum real_kind kind;
-    int slot;        /* which worker, from 0 */
-    int incarnation; /* how often it has been started before */
+    int slot;        /* index of the worker, from 0 */
+    int incarnation; /* number of times that it was started before */
     uint64_t id;     /* of the section, unique in a run; 0 = none */
-    uint64_t basis;  /* id of the section whose write was read; 0 = nobody's */
-    int64_t value;   /* see the kinds */
+    uint64_t basis;  /* id of the section whose write was read; 0 = none */
+    int64_t value;   /* the meaning depends on the kind */
     int64_t token;   /* the fencing token, 0 = none */
 };
 
 enum { REAL_LINE_SIZE_MAX = 192 };
 
-/* Nanoseconds of the monotonic clock. */
+/* Returns the time of the monotonic clock in ns. */
 int64_t real_journal_now_ns(void);
 
-/* Opens the journal of a run's folder, which is made if it is missing. Returns a descriptor for any number of
- * processes, or -1 with errno. */
+/* Opens the journal in a run's folder, and makes it if it is missing. Returns a descriptor for any number
+ * of processes, or -1 with errno. */
 int real_journal_open(const char *dir);
 
-/* Appends one line, with the present time. 0, or -1 with errno. */
+/* Appends one line, with the present time. Returns 0, or -1 with errno. */
 int real_journal_write(int fd, const struct real_line *line);
 
-/* Reads while others write. Zero-initialise but for fd. */
+/* Reads a journal while others write to it. Zero-initialise except fd. */
 struct real_reader {
     int fd;
     int64_t offset; /* in the file, of the first byte that is not in the buffer */
@@ -64,8 +65,8 @@ struct real_reader {
     char buffer[8192];
 };
 
-/* Takes the next line. 1: there was one; 0: none now; -1: the file cannot be read, or holds what is no line
- * (errno EBADMSG). */
+/* Takes the next line. Returns 1; 0 if there is none now; -1 if the file cannot be read, or contains
+ * something that is no line (errno EBADMSG). */
 int real_reader_next(struct real_reader *reader, struct real_line *line);
 
 #endif

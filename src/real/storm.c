@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* One worker, as its parent sees it:
+/* The states of a worker, as its parent sees them:
  *
  *   DOWN --start--> RUNNING <--> STOPPED
  *     ^                |            |
  *     '------hit-------'<-----------'        RUNNING --its rounds are done--> DONE
  *
- * The parent has no threads, so that it may fork at any time. Time is looked at every few milliseconds. What
- * the workers do it knows from the journal, which it reads while they write it. */
+ * The parent has no threads, so that it may fork at any time. It looks at the time every few milliseconds. It
+ * follows the workers by the journal, which it reads while they write it. */
 #include "real/storm.h"
 
 #include "base/rng.h"
@@ -27,11 +27,11 @@ enum {
     TICK_MS = 3,
     PROGRESS_MS = 200,
     CONNECT_MS_MAX = 5000,
-    STANDSTILL_MS_MAX = 90000, /* longer than a worker waits for the lock before it complains itself */
+    STANDSTILL_MS_MAX = 90000, /* a worker that waits for the lock complains itself before that */
     STOP_MS_MIN = 10,
-    STOP_PAUSE_MS = 400, /* mean time between two stops in a strict run */
-    KILL_PAUSE_MS = 800, /* the same of kills */
-    KILL_SECTIONS = 8,   /* of each worker between two kills, but for one in four */
+    STOP_PAUSE_MS = 400, /* mean time between two stops, in a strict run */
+    KILL_PAUSE_MS = 800, /* mean time between two kills, in a strict run */
+    KILL_SECTIONS = 8,   /* sections of each worker between two kills, except before one kill in four */
 };
 
 enum worker_state { DOWN, RUNNING, STOPPED, DONE };
@@ -41,21 +41,21 @@ struct storm_worker {
     enum worker_state state;
     int incarnation;
     bool hit;                /* SIGKILL is on its way */
-    bool doomed;             /* is to be killed where it has been told to halt */
-    int64_t continue_ms;     /* STOPPED: when it may go on */
-    int64_t patience_ms;     /* STOPPED: go on then in any case */
-    int64_t token;           /* STOPPED: go on only when a larger one was inside; 0 = at once */
+    bool doomed;             /* a SIGKILL follows when it stops where it was told to halt */
+    int64_t continue_ms;     /* STOPPED: earliest time to go on */
+    int64_t patience_ms;     /* STOPPED: time to go on in any case */
+    int64_t token;           /* STOPPED: goes on only after a larger token was inside; 0 = needs none */
     int64_t spared_until_ms; /* no stop before */
 };
 
-/* When the next hit of a kind is due, and what it is aimed at. */
+/* The time of the next hit of a kind, and its aim. */
 struct storm_clock {
     int64_t next_ms;
-    uint32_t next_sections; /* not before so many sections were entered */
-    int pause_ms;           /* mean */
-    int pause_sections;     /* of all workers together */
+    uint32_t next_sections; /* number of sections that must be entered before */
+    int pause_ms;           /* mean, in ms */
+    int pause_sections;     /* sections between two hits, of all workers together */
     uint32_t aim;           /* 0 .. 2 */
-    bool aimed;             /* the aim has been drawn, and nobody has fitted yet */
+    bool aimed;             /* the aim has been drawn, and no worker has fitted yet */
 };
 
 struct storm {
@@ -69,7 +69,7 @@ struct storm {
     int64_t start_ms;
     struct storm_clock stop_clock;
     struct storm_clock kill_clock;
-    int64_t moved_ms; /* when the last section was seen */
+    int64_t moved_ms; /* time at which the last section was seen */
     uint32_t sections;
     enum real_outcome outcome;
     bool over;
@@ -95,7 +95,7 @@ static void end(struct storm *storm, enum real_outcome outcome, const char *why)
     storm->result->why = why;
 }
 
-/* Half to one and a half of the mean. */
+/* Returns a random value from half to one and a half of the mean. */
 static int around(struct storm *storm, int mean)
 {
     return mean / 2 + (int)rng_below(&storm->rng, (uint32_t)mean + 1);
@@ -153,7 +153,8 @@ static struct real_job job_of(const struct storm *storm, int slot)
                              .board = &storm->boards[slot]};
 }
 
-/* In the child. What asks for an end is the parent's to handle; a dead parent ends its children. */
+/* Prepares a child. The parent handles the signals that ask for an end. If the parent dies, its children
+ * do. */
 static void settle_in(pid_t parent)
 {
     signal(SIGINT, SIG_IGN);
@@ -164,7 +165,7 @@ static void settle_in(pid_t parent)
         _exit(REAL_END_FAILED);
 }
 
-/* What the parent has buffered for its output is not the child's to write: hence _exit(). */
+/* Forks a worker. It ends with _exit(): the child must not write the output that the parent has buffered. */
 static pid_t fork_job(const struct real_job *job, bool probe)
 {
     pid_t parent = getpid();
@@ -175,7 +176,8 @@ static pid_t fork_job(const struct real_job *job, bool probe)
     _exit((int)(probe ? real_worker_probe(job, CONNECT_MS_MAX) : real_worker_run(job)));
 }
 
-/* What a killed worker did last is in the journal by now, so the next one does the rest. */
+/* Starts a worker. The last write of its killed predecessor is in the journal by now, so it does the
+ * remaining rounds. */
 static void start(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -206,7 +208,7 @@ static int wait_for(pid_t pid)
     return status;
 }
 
-/* Whether there is a server, and what it makes of the session timeout. */
+/* Finds out whether there is a server, and which session timeout it grants. */
 static void probe(struct storm *storm)
 {
     struct real_job job = job_of(storm, 0);
@@ -221,16 +223,16 @@ static void probe(struct storm *storm)
 
 /* ---- stopping and going on ---- */
 
-/* What is left of the session timeout after the margin: so long may pass between a check and the end of the
+/* Returns the rest of the session timeout after the margin in ms: the time from a check to the end of the
  * write. */
 static int slack_ms(const struct storm *storm)
 {
     return storm->result->session_timeout_ms * (100 - REAL_MARGIN_PERCENT) / 100;
 }
 
-/* Half of the slack at most in a strict run; the other half is the machine's. In a long-stop run certainly
- * beyond the end of the session: a server whose tick is at most half of the timeout ends it within 1.5 of it
- * (F27). */
+/* Returns the length of a stop in ms. In a strict run it takes up to half of the slack, and STOP_MS_MIN;
+ * the rest is for the machine. In a long-stop run it ends after the session: a server whose tick is at
+ * most half of the timeout ends the session within 1.5 timeouts (F27). */
 static int stop_length_ms(struct storm *storm)
 {
     int timeout_ms = storm->result->session_timeout_ms;
@@ -258,8 +260,8 @@ static void kill_worker(struct storm *storm, int slot)
     kill(storm->workers[slot].pid, SIGKILL);
 }
 
-/* It has stopped itself where it was told to. In a long-stop run it goes on when somebody else has been
- * inside. */
+/* Handles a worker that has stopped itself where it was told to. In a long-stop run it goes on when
+ * another worker has been inside. */
 static void on_halt(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -274,7 +276,7 @@ static void on_halt(struct storm *storm, int slot)
         worker->token = storm->result->audit.worker[slot].token;
 }
 
-/* Somebody could still come in with a larger token. */
+/* Returns whether another worker could still come in with a larger token. */
 static bool others_go_on(const struct storm *storm)
 {
     return count_state(storm, RUNNING) + count_state(storm, DOWN) > 0;
@@ -288,7 +290,7 @@ static bool may_continue(const struct storm *storm, const struct storm_worker *w
            !others_go_on(storm);
 }
 
-/* Then it is spared for as long as a section may take, so that stops do not add up. */
+/* Lets a worker go on, and spares it for as long as a section may take, so that stops do not add up. */
 static void go_on(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -319,7 +321,8 @@ static void on_exit_status(struct storm *storm, int slot, int status)
         end(storm, REAL_RUN_FAILED, "a worker failed");
 }
 
-/* Kills are counted here: a worker that SIGKILL finds at its end has ended by itself. */
+/* Handles the death of a worker by a signal. Kills are counted here: a worker that ends before the SIGKILL
+ * comes has ended by itself. */
 static void on_death(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -358,7 +361,7 @@ static void reap_all(struct storm *storm)
             start(storm, i);
 }
 
-/* Ends what still runs, each by its id. SIGKILL also ends what stands still. */
+/* Ends the workers that still run, each by its id. SIGKILL also ends stopped ones. */
 static void end_all(struct storm *storm)
 {
     for (int i = 0; i < storm->plan->processes; i++) {
@@ -375,8 +378,9 @@ static void end_all(struct storm *storm)
 
 /* ---- hitting ----
  *
- * A section takes milliseconds and waiting takes seconds: who hits at random hits the waiting. So part of the
- * hits are aimed at whoever is inside, and part at a point of the section, where the worker stops itself. */
+ * A section takes milliseconds and waiting takes seconds, so a random hit meets a waiting worker. Therefore
+ * some hits are aimed at a worker that is inside, and some at a point of the section, where the worker stops
+ * itself. */
 
 enum { NOBODY = -1 };
 
@@ -390,7 +394,7 @@ static bool may_stop(const struct storm_worker *worker)
     return worker->state == RUNNING && !worker->hit && now_ms() >= worker->spared_until_ms;
 }
 
-/* One of those that fit, and that are inside if asked for. */
+/* Returns a random worker that fits and, with `inside`, is inside; -1 if there is none. */
 static int pick(struct storm *storm, bool (*fits)(const struct storm_worker *worker), bool inside)
 {
     int fitting[REAL_WORKERS_MAX], count = 0;
@@ -400,7 +404,7 @@ static int pick(struct storm *storm, bool (*fits)(const struct storm_worker *wor
     return count ? fitting[rng_below(&storm->rng, (uint32_t)count)] : NOBODY;
 }
 
-/* Tells one to halt. Those that stand still already would do it much later. */
+/* Tells a worker to halt. Stopped ones are left out: they would do it much later. */
 static int halt_one(struct storm *storm, enum real_halt where)
 {
     int slot = pick(storm, may_stop, false);
@@ -424,8 +428,8 @@ static int short_stop(struct storm *storm, uint32_t aim)
     return aim == 0 ? halt_one(storm, REAL_HALT_BEFORE_WRITE) : stop_one(storm, aim == 1);
 }
 
-/* Half of the long stops are where they hurt; the first one always. Somebody has to be left who goes in
- * meanwhile. */
+/* Makes a long stop. About one in three, and the first one, is before a write, where it hurts most. Enough
+ * workers are left to go in meanwhile. */
 static int long_stop(struct storm *storm, uint32_t aim)
 {
     int limit = storm->plan->processes / 2 > 1 ? storm->plan->processes / 2 : 1;
@@ -448,8 +452,8 @@ static int kill_one(struct storm *storm, uint32_t aim)
     return slot;
 }
 
-/* A worker that was killed while it queued holds up all others until its session ends; more of the same in
- * that time shows little. One in four hits comes whether anything has moved or not. */
+/* Sets the time of the next hit. A worker that is killed in the queue holds up all others until its
+ * session ends, and more kills in that time show little. One hit in four comes in any case. */
 static void wind(struct storm *storm, struct storm_clock *clock, int64_t now)
 {
     clock->next_ms = now + around(storm, clock->pause_ms);
@@ -458,7 +462,7 @@ static void wind(struct storm *storm, struct storm_clock *clock, int64_t now)
         clock->next_sections = storm->result->audit.sections + (uint32_t)clock->pause_sections;
 }
 
-/* Hits when it is time, and tries at the next tick again when nobody fits. */
+/* Makes a hit if it is due. If no worker fits, it is tried again at the next tick. */
 static void hit_if_due(struct storm *storm, struct storm_clock *clock,
                        int (*hit)(struct storm *storm, uint32_t aim))
 {
@@ -472,7 +476,7 @@ static void hit_if_due(struct storm *storm, struct storm_clock *clock,
         wind(storm, clock, now);
 }
 
-/* In a long-stop run nobody is killed before the fence has been seen at work. */
+/* Makes the hits that are due. A long-stop run has no kills before the fence has refused a token. */
 static void hit(struct storm *storm)
 {
     if (storm->plan->mode == REAL_STRICT) {

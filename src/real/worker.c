@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 enum {
-    DAWDLE_MS_MAX = 8,      /* between reading and writing */
-    ACQUIRE_MS_MIN = 30000, /* who waits longer in a queue that moves is starved */
+    DAWDLE_MS_MAX = 8,      /* between a read and its write */
+    ACQUIRE_MS_MIN = 30000, /* a worker that waits longer in a queue that moves is starved */
     TICK_MS = 5,
 };
 
@@ -32,7 +32,7 @@ struct worker {
     char contents[32];
     int journal;
     uint32_t sections;
-    int64_t checked_ns; /* when it was last sure that it held the lock */
+    int64_t checked_ns; /* time at which it was last sure that it held the lock */
 };
 
 enum round { ROUND_DONE, ROUND_AGAIN, ROUND_NO_SERVER, ROUND_FAILED };
@@ -76,7 +76,7 @@ static enum round take(struct worker *worker)
     return rc == LS_ETIMEDOUT ? overdue(worker) : complain(worker, "acquire", ls_strerror(rc));
 }
 
-/* A lost session and a lost answer both end the hold, and are no fault of the lock. */
+/* Gives the lock back. A lost session and a lost answer both end the hold, and are no fault of the lock. */
 static enum round give_back(struct worker *worker, enum round round)
 {
     int rc = locking(worker) ? ls_mutex_release(&worker->mutex) : LS_OK;
@@ -85,7 +85,7 @@ static enum round give_back(struct worker *worker, enum round round)
     return complain(worker, "release", ls_strerror(rc));
 }
 
-/* Looks whether it may believe for as long as a write needs: what is left of the session timeout. */
+/* Returns whether the belief lasts as long as a write may need: the rest of the session timeout. */
 static bool check(struct worker *worker)
 {
     int64_t now_ns = real_journal_now_ns();
@@ -154,7 +154,7 @@ static enum round read_and_write(struct worker *worker, struct real_line *sectio
     return write_back(worker, section);
 }
 
-/* Between enter and leave nobody else may be. */
+/* Does one section. No other worker may be between enter and leave meanwhile. */
 static enum round guarded(struct worker *worker)
 {
     const struct real_job *job = worker->job;
@@ -193,7 +193,7 @@ static enum real_end do_rounds(struct worker *worker)
 
 /* ---- life ---- */
 
-/* Every other worker keeps its belief fresh with syncs, so that both ways are run. */
+/* Opens the lock. Every other worker keeps its belief fresh with syncs, so that both ways are tested. */
 static int open_lock(struct worker *worker)
 {
     static const struct ls_session_options plain = {.margin_percent = REAL_MARGIN_PERCENT,

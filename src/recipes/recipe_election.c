@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The election as a recipe: what a driver sees of it. A candidate is owner 0 of the driver. acquire() stands
+/* The election as a recipe, as a driver sees it. A candidate is owner 0 of the driver. acquire() stands
  * for election, release() ends a term, cancel() gives the candidacy up before a term. */
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
@@ -19,7 +19,7 @@ struct state {
     const struct ls_recipe_config *config;
     struct ls_election *elections; /* config->lock_count of them */
     const char *taken; /* a malformed argument that the library did not refuse at start, or NULL */
-    int32_t opened;    /* that many are initialised */
+    int32_t opened;    /* number of elections that are initialised */
     uint8_t style;     /* enum ls_election_style */
     bool stopped;
 };
@@ -52,7 +52,8 @@ static void on_elected(struct ls_election *election, int64_t token)
                                            .session = ls_session_id(election->mutex.session)});
 }
 
-/* Of the other losses the driver is told by the end of the session, or by its own close. */
+/* Reports the loss of a term whose node is gone. The driver learns of the other losses by the end of the
+ * session, or by its own close. */
 static void on_deposed(struct ls_election *election, int64_t token, int rc)
 {
     if (rc == LS_ENOENT)
@@ -259,7 +260,7 @@ static const char *not_normal(struct ls_election *election)
 
 static const char *wrong(const void *memory)
 {
-    struct state *state = (struct state *)(uintptr_t)memory; /* what is refused changes nothing */
+    struct state *state = (struct state *)(uintptr_t)memory; /* a refused call changes nothing */
     const char *what = state->taken ? state->taken : lock_invariants_broken(&state->session);
     for (int i = 0; i < state->opened && !what; i++) {
         struct ls_election *election = &state->elections[i];
@@ -269,7 +270,7 @@ static const char *wrong(const void *memory)
     return what;
 }
 
-/* What both recipes have. */
+/* The functions and properties that both recipes have. */
 #define OF_AN_ELECTION                                                                                       \
     .kinds = LS_LOCK_BIT(LS_LOCK_ELECTION), .state_size = sizeof(struct state), .stop = stop,                \
     .acquire = acquire, .cancel = cancel, .release = release, .close = close_lock, .open = open_lock,        \

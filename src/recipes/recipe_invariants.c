@@ -17,7 +17,7 @@ static bool claim_waits_for_answers(const struct lock_claim *claim)
     return claim->in_flight || claim->ancestors || claim->ear == LOCK_EAR_READING;
 }
 
-/* Bits of requests that a claim of this state may have in flight. */
+/* Returns the requests that a claim of this state may have in flight, a bit each. */
 static unsigned claim_may_have(const struct lock_claim *claim)
 {
     unsigned unwatch = claim->place->role == LOCK_ROLE_LEASE ? LOCK_UNWATCH : 0;
@@ -31,7 +31,7 @@ static unsigned claim_may_have(const struct lock_claim *claim)
     case LOCK_ARMING:
         return LOCK_GET;
     case LOCK_HELD:
-        return unwatch; /* a watch that the grant did without */
+        return unwatch; /* the removal of a watch that the grant did not need */
     case LOCK_RELEASING:
         return LOCK_DELETE | unwatch;
     case LOCK_LEFTOVER:
@@ -42,7 +42,7 @@ static unsigned claim_may_have(const struct lock_claim *claim)
     }
 }
 
-/* What is known of a node, and what a state may know. */
+/* Checks the knowledge about a node against the state of its claim. */
 static const char *node_not_normal(const struct lock_claim *claim)
 {
     bool knows = claim->state >= LOCK_LISTING && claim->state <= LOCK_HELD;
@@ -56,8 +56,8 @@ static const char *node_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* The watch may stand behind a list that found room, or that lacks our node. It may stand while the capacity is
- * looked at again. */
+/* Checks the watch of a lease. It may be set though a list has found room, or lacks the lease's node, or
+ * while the capacity is looked at again. */
 static const char *watch_of_lease_not_normal(const struct lock_claim *claim)
 {
     NORMAL(!claim->ahead);
@@ -67,7 +67,7 @@ static const char *watch_of_lease_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* Leases that are granted wait for the others of their acquire. */
+/* Checks a lease and its taker. Granted leases wait for the others of their acquire. */
 static const char *lease_not_normal(const struct lock_claim *claim)
 {
     const struct lock_claim *taker = claim->taker;
@@ -93,7 +93,7 @@ static const char *watch_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* What a dead handle still has in flight says nothing about its claim. */
+/* Checks the requests in flight. Requests of a dead handle say nothing about their claim. */
 static const char *flight_not_normal(const struct lock_claim *claim)
 {
     if (!claim->place->session->id)
@@ -106,7 +106,7 @@ static const char *flight_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* Answers are delivered, and what was delivered is forgotten. */
+/* Checks that all answers are delivered, and that delivered answers are forgotten. */
 static const char *answer_not_normal(const struct lock_claim *claim)
 {
     NORMAL(!claim->notes && !claim->rc);
@@ -131,7 +131,7 @@ static const char *timer_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* Room is reserved for each watch that stands, or will. */
+/* Checks that room is reserved for each watch that is set, or will be. */
 static const char *room_not_normal(const struct lock_claim *claim)
 {
     bool revocable = claim->mutex && claim->mutex->revocable;
@@ -156,7 +156,7 @@ static bool any_held(const struct ls_mutex *mutex)
     return claim;
 }
 
-/* What the questions of mutex.h say of the owner of a claim. */
+/* Checks the answers of mutex.h about the owner of a claim. */
 static const char *questions_not_normal(const struct lock_claim *claim)
 {
     const struct ls_mutex *mutex = claim->mutex;
@@ -193,7 +193,8 @@ static const char *claim_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* Writes and syncs in flight that some claim knows of; the first request of a flight may also be a read. */
+/* Counts the writes and syncs in flight that some claim knows of. The first request of a flight may also
+ * be a read, hence a least and a largest number. */
 static void count_unanswered(const struct ls_session *session, int *least, int *most)
 {
     *least = *most = session->proving;
@@ -251,7 +252,7 @@ const char *lock_invariants_broken(const struct ls_session *session)
     }
     NORMAL(session->reserved == reserved + lock_count_reserved(session));
     NORMAL(session->leftovers == leftovers);
-    NORMAL(session->retries <= 16 && session->sweeps <= 16); /* beyond that the default delay does not grow */
+    NORMAL(session->retries <= 16 && session->sweeps <= 16); /* beyond 16 the default delay does not grow */
     NORMAL(cleans || !session->sweeps);
     const char *wrong = belief_not_normal(session);
     return wrong ? wrong : ended_not_normal(session);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The invariants of a session and its claims. They hold whenever no call, callback or timer is inside of the library:
+/* The invariants of a session and its claims. They hold whenever no call, callback or timer is inside of
+ * the library:
  * - each claim has a request, a timer or an event that it waits for,
  * - each count is the number of the things that it counts,
  * - the questions of mutex.h agree with each other and with the claims,
@@ -15,8 +16,8 @@
 /* Returns NULL, or the text of a condition that does not hold. Pure. */
 const char *lock_invariants_broken(const struct ls_session *session);
 
-/* The same for a session whose link is up and for which no message is under way: each claim waits for another
- * client, for the caller, or for a timer. */
+/* Does the same for a session whose link is up and for which no message is under way. Then each claim
+ * waits for another client, for the caller, or for a timer. */
 const char *lock_invariants_stuck(const struct ls_session *session);
 
 #endif

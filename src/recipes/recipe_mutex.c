@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The mutex and the read-write lock as recipes: what a driver sees of them. Owners 0 .. 255 of the driver
- * are owners 1 .. 256 of the mutex. There are two recipes of the mutex: in one the session opens its
- * handles, in the other it has them on loan. A read-write lock is two locks of the driver, as its halves are
- * neighbours in struct ls_rwlock, too. */
+/* The mutex and the read-write lock as recipes, as a driver sees them. Owners 0 .. 255 of the driver are
+ * owners 1 .. 256 of the mutex. There are two recipes of the mutex: in one the session opens its handles,
+ * in the other it has them on loan. A read-write lock is two locks of the driver, whose halves are
+ * neighbours in struct ls_rwlock as well. */
 #include "recipes/recipe_mutex.h"
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
@@ -27,9 +27,9 @@ struct state {
     const struct ls_recipe_config *config;
     struct ls_mutex *mutexes; /* config->lock_count of them */
     const char *taken;        /* a malformed argument that the library did not refuse at start, or NULL */
-    int32_t opened;           /* that many are initialised */
+    int32_t opened;           /* number of mutexes that are initialised */
     uint8_t stopped;
-    uint8_t lends; /* it is a lender's */
+    uint8_t lends; /* part of a struct lender */
 };
 
 static void report(struct state *state, const struct ls_report *what)
@@ -96,7 +96,7 @@ static void on_asked(struct ls_session *session, void *user, int rc)
     report((struct state *)(void *)session, &what);
 }
 
-/* Who takes part is known: asks the one at the place that `user` is. */
+/* Asks the participant at the place `user`, from 1, to give the lock back. */
 static void on_participants(struct ls_mutex *mutex, void *user, int rc, const struct ls_participant *list,
                             int count)
 {
@@ -168,7 +168,7 @@ static int open_mutex(struct state *state, int lock)
     return err ? err : set_contents(state, lock);
 }
 
-/* The two locks from this one on. */
+/* Opens the read-write lock that is the driver's lock `lock` and the one after it. */
 static int open_rwlock(struct state *state, int lock)
 {
     int err = ls_rwlock_init(rwlock_of(&state->mutexes[lock]), &state->session,
@@ -193,7 +193,7 @@ static int open_mutexes(struct state *state)
     return LS_OK;
 }
 
-/* `open` gives the session its first handle. */
+/* Starts a recipe whose session gets its first handle from `open`. */
 static int start_with(struct state *state, struct ls_env *env, const struct ls_recipe_config *config,
                       const struct ls_session_options *options, int (*open)(struct ls_session *session))
 {
@@ -286,7 +286,7 @@ static int revoke(void *memory, int lock, int place)
     return ls_mutex_participants_start(mutex, (void *)(uintptr_t)place);
 }
 
-/* A mutex of zeros is a closed one. */
+/* Closes a lock. A closed mutex consists of zeros. */
 static int close_lock(void *memory, int lock)
 {
     struct ls_mutex *mutex = mutex_at(memory, lock);
@@ -301,7 +301,7 @@ static int open_lock(void *memory, int lock)
     return mutex->session ? LS_EALREADY : open_mutex(memory, lock);
 }
 
-/* Who takes part is told of all. */
+/* Sets `list` for the names that the mutex does not look at. A list of participants is read in full. */
 static void unread(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
                    bool *list)
 {
@@ -311,12 +311,12 @@ static void unread(void (*completion)(void), const struct String_vector *names, 
 
 static const char *wrong(const void *memory)
 {
-    struct state *state = (struct state *)(uintptr_t)memory; /* what is refused changes nothing */
+    struct state *state = (struct state *)(uintptr_t)memory; /* a refused call changes nothing */
     const char *what = state->taken ? state->taken : lock_invariants_broken(&state->session);
     return what ? what : lock_refusals_broken(&state->session, state->mutexes, state->opened);
 }
 
-/* What all recipes have. */
+/* The functions and properties that all recipes have. */
 #define OF_THE_MUTEX                                                                                         \
     .acquire = acquire, .cancel = cancel, .release = release, .query = query, .idle = recipe_idle,           \
     .guard = guard, .handle = recipe_handle, .multi = recipe_multi, .revocable = revocable,                  \
@@ -374,22 +374,22 @@ const struct ls_recipe ls_recipe_rwlock = {
 
 /* ---- on a handle of the application's ---- */
 
-/* An application that opens its handles itself. The first one is lent as soon as it is open. Each later one is lent
- * when it is connected, which the first one may be while it is opened. */
+/* An application that opens its handles itself. The first handle is lent as soon as it is open. Each later
+ * one is lent when it is connected; the first one may be connected while it is opened. */
 struct lender {
-    struct state state; /* first: so the functions above know it */
+    struct state state; /* first: the functions above use it */
     struct ls_session_listener listener;
     struct ls_loan loan;
-    zhandle_t *zh;              /* NULL: the client library had no memory for one */
-    struct ls_timer next_timer; /* until the next handle is opened */
+    zhandle_t *zh;              /* NULL: the client library had no memory for a handle */
+    struct ls_timer next_timer; /* runs until the next handle is opened */
     struct ls_session_options options;
     struct ls_session_counters counters;
-    int64_t untold; /* losses that were counted and not told by on_lost */
+    int64_t untold; /* losses that were counted, and not reported by on_lost */
     uint8_t opened; /* zh is still to be lent */
-    uint8_t closed; /* a lock was closed: its holds are counted neither as released nor as lost */
+    uint8_t closed; /* a lock was closed: holds of it are counted neither as released nor as lost */
 };
 
-#define NEXT_HANDLE_MS 100 /* between two attempts to open a handle, if there was no memory for one */
+#define NEXT_HANDLE_MS 100 /* ms between two attempts to open a handle, if memory was short */
 
 static void open_next(struct lender *lender, uint32_t delay_ms);
 
@@ -443,7 +443,8 @@ static void take_off(uint64_t *one, uint64_t *other)
     *other -= both;
 }
 
-/* What is over is taken off the counters, so that states that behave alike have equal counters. */
+/* Subtracts finished acquires and holds from the counters, so that states that behave alike have equal
+ * counters. */
 static void settle_counters(struct lender *lender)
 {
     struct ls_env *env = lender->loan.env;
@@ -483,7 +484,8 @@ static void on_lent_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
     settle_counters(lender);
 }
 
-/* What a close gives back is told too, and not counted as a loss: after a close nothing is compared. */
+/* Settles a loss. A hold that a close gives back is reported as lost too, but not counted: after a close
+ * the counters are not compared. */
 static void on_lent_lost(struct ls_mutex *mutex, uint64_t owner, int64_t token)
 {
     struct lender *lender = lender_of(mutex->session);
@@ -500,7 +502,7 @@ static const struct ls_mutex_ops lent_mutex_ops = {.on_done = on_lent_done,
                                                    .on_lost = on_lent_lost};
 static const struct ls_mutex_options lent_mutex_options = {.ops = &lent_mutex_ops};
 
-/* The equations of telemetry.h. */
+/* Returns NULL, or the equation of telemetry.h that does not hold. */
 static const char *wrong_counters(const struct lender *lender)
 {
     const struct ls_session *session = &lender->state.session;
@@ -576,8 +578,8 @@ static int start_lender(void *memory, struct ls_env *env, const struct ls_recipe
     return start_with(&lender->state, env, config, &lender->options, lend_the_first);
 }
 
-/* The application ends its handle and says so: to give a living one back, a session waits for answers, and nobody
- * can wait in a world. */
+/* Ends the handle as an application, and tells the session. To give a living handle back, the session
+ * would wait for answers, and a world has no thread that can wait. */
 static void stop_lender(void *memory)
 {
     struct lender *lender = memory;
@@ -598,7 +600,7 @@ const struct ls_recipe ls_recipe_mutex_lent = {
     .state_size = sizeof(struct lender),
     .start = start_lender,
     .stop = stop_lender,
-    .symmetric = false, /* the distance to the options differs */
+    .symmetric = false, /* the distance to the options differs between processes */
     .close = close_lent,
     .open = open_lock,
     .unread = unread,

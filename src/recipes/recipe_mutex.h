@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Locks of src/lock as recipes for drivers: the mutex with a session that opens its handles, the mutex on
- * handles that the application lends, the read-write lock, and the election. */
+/* Recipes for drivers that are made of src/lock:
+ * - the mutex with a session that opens its handles, and the mutex on handles that the application lends
+ * - the read-write lock and the semaphore
+ * - the election, and several locks at once */
 #ifndef RECIPES_RECIPE_MUTEX_H
 #define RECIPES_RECIPE_MUTEX_H
 

@@ -179,7 +179,7 @@ static const char *with_names(struct ls_session *unused, struct ls_mutex *mutex)
 
 /* ---- calls ---- */
 
-/* Calls that need a connection, made without one. */
+/* Makes calls that need a connection without one. */
 static const char *without_a_connection(struct ls_session *session, struct ls_mutex *mutex)
 {
     if (session->state == LS_STATE_CONNECTED || session->state == LS_STATE_READ_ONLY)
@@ -248,7 +248,7 @@ static const char *of_a_closed_mutex(struct ls_mutex *mutex)
     return NULL;
 }
 
-/* A session that has a handle, or opens one itself, takes none on loan. */
+/* Lends a handle to a session that has one, or opens one itself: it is refused. */
 static const char *with_a_loan(struct ls_session *session, struct ls_mutex *unused)
 {
     (void)unused;
@@ -286,7 +286,7 @@ static const char *out_of_place(struct ls_session *session, struct ls_mutex *mut
         return NULL;
     }
     if (session->state == LS_STATE_FAILED)
-        return NULL; /* each acquire is answered with the failure */
+        return NULL; /* each acquire is refused with the session's failure */
     REFUSED(ls_mutex_acquire_start(mutex, 0, -1), LS_EINVAL);
     REFUSED(ls_mutex_acquire_start(mutex, ls_env_self(session->env) + 1, -1), LS_EINVAL);
     return NULL;

@@ -19,11 +19,11 @@
 
 #define COUNT "count"
 
-/* Releases under way of which some lease was not given back for sure. */
+/* Running releases with a lease that was not given back for sure. */
 enum { TROUBLES_MAX = 8 };
 
 struct trouble {
-    int16_t rc; /* of the first such lease; 0 = the place is free */
+    int16_t rc; /* code of the first such lease; 0 = this place is free */
     uint8_t lock, owner;
 };
 
@@ -33,12 +33,12 @@ struct state {
     const struct ls_recipe_config *config;
     struct ls_semaphore *semaphores; /* config->lock_count of them */
     const char *taken; /* a malformed argument that the library did not refuse at start, or NULL */
-    int32_t opened;    /* that many are initialised */
+    int32_t opened;    /* number of semaphores that are initialised */
     uint8_t stopped;
     bool shared;        /* the semaphores follow their counts */
-    int16_t write;      /* a capacity that is to be written, until the write is answered; else 0 */
-    uint8_t writes;     /* the lock whose count it is */
-    uint64_t releasing; /* within release(): the last lease that is released; else 0 */
+    int16_t write;      /* a capacity that is to be written, until the write is answered; 0 = none */
+    uint8_t writes;     /* the lock whose count is written */
+    uint64_t releasing; /* the last lease of a running release(); 0 = none */
     struct trouble trouble[TROUBLES_MAX];
 };
 
@@ -82,7 +82,7 @@ static void report(struct ls_mutex *leases, uint64_t lease, struct ls_report *wh
         ls_report(state->session.env, what);
 }
 
-/* Of the leases of an owner, from the first on, the one whose node is the oldest. */
+/* Returns the lease with the oldest node among those of an owner, which begin with `first`. */
 static uint64_t oldest_from(const struct ls_mutex *leases, uint64_t first)
 {
     uint64_t oldest = first;
@@ -101,7 +101,7 @@ static void on_done(struct ls_mutex *leases, uint64_t lease, const struct ls_out
     report(leases, lease, &what);
 }
 
-/* Whether another lease of the same owner is on its way back. */
+/* Returns whether another lease of the same owner is being given back. */
 static bool others_go(const struct ls_mutex *leases, uint64_t lease)
 {
     bool some = false;
@@ -115,7 +115,7 @@ static bool others_go(const struct ls_mutex *leases, uint64_t lease)
     return some;
 }
 
-/* The place of an owner's trouble, or else one that is free; NULL if there is none. */
+/* Returns the place of an owner's trouble, or else a free place; NULL if there is none. */
 static struct trouble *trouble_of(struct state *state, int lock, int owner)
 {
     struct trouble *found = NULL;
@@ -127,7 +127,7 @@ static struct trouble *trouble_of(struct state *state, int lock, int owner)
     return found;
 }
 
-/* One report for all leases of an owner: with the first code that is no success. */
+/* Makes one report for all leases of an owner, with the first code that is no success. */
 static void on_freed(struct ls_mutex *leases, uint64_t lease, int rc)
 {
     struct state *state = state_of(leases);
@@ -305,7 +305,7 @@ static int cancel(void *memory, int lock, int owner)
                                 : LS_EINVAL;
 }
 
-/* The leases of one owner are held together, and lost with one session. */
+/* Releases all leases of an owner. They are held together, and lost with one session. */
 static int release(void *memory, int lock, int owner)
 {
     struct state *state = memory;
@@ -342,7 +342,7 @@ static int guard(const void *memory, int lock, int owner, zoo_op_t *op, char *pa
     return ls_mutex_guard(leases, oldest_from(leases, first_of(state, lock, owner)), op, path, size);
 }
 
-/* A semaphore of zeros is a closed one. */
+/* Closes a lock. A closed semaphore consists of zeros. */
 static int close_lock(void *memory, int lock)
 {
     struct state *state = memory;
@@ -366,7 +366,7 @@ static int set_capacity(void *memory, int lock, int capacity)
 
 static const char *wrong(const void *memory)
 {
-    struct state *state = (struct state *)(uintptr_t)memory; /* what is refused changes nothing */
+    struct state *state = (struct state *)(uintptr_t)memory; /* a refused call changes nothing */
     const char *what = state->taken ? state->taken : lock_invariants_broken(&state->session);
     for (int lock = 0; lock < state->opened && !what; lock++)
         what = lock_refusals_broken(&state->session, &state->semaphores[lock].leases, 2);
@@ -387,7 +387,7 @@ static enum ls_node_class classify(const struct ls_recipe_config *config, const 
 
 static const char *const directories[] = {"leases", "locks", NULL};
 
-/* What both recipes have. */
+/* The functions and properties that both recipes have. */
 #define SEMAPHORE                                                                                            \
     .breaks = NULL, .kinds = LS_LOCK_BIT(LS_LOCK_SEMAPHORE), .state_size = sizeof(struct state),             \
     .stop = stop, .acquire = acquire, .cancel = cancel, .release = release, .query = query,                  \

@@ -9,11 +9,11 @@
 #include <lockstep/recipe.h>
 #include <lockstep/session.h>
 
-/* The options that the configuration orders; constant. */
+/* Returns the options that the configuration asks for; constant. */
 const struct ls_session_options *recipe_session_options(const struct ls_recipe_config *config);
 
-/* Writes the report of a session event. False: the event is the end of a session that was told to be lost
- * before. */
+/* Writes the report of a session event. Returns false if the event is the end of a session whose loss was
+ * reported before. */
 bool recipe_event(enum ls_session_event event, int64_t session_id, struct ls_report *what);
 
 /* Initialises the session with its listener. Returns 0 or a code of ls_session_init(). */
@@ -21,7 +21,7 @@ int recipe_init_session(struct ls_session *session, struct ls_session_listener *
                         const struct ls_session_ops *ops, struct ls_env *env,
                         const struct ls_recipe_config *config, const struct ls_session_options *options);
 
-/* An array of `count` locks of this size; NULL: out of memory. The second frees it. */
+/* Allocates an array of `count` locks of this size, NULL if memory is short; frees it. */
 void *recipe_alloc_locks(struct ls_env *env, int count, size_t size);
 void recipe_free_locks(struct ls_env *env, void *locks);
 
@@ -34,8 +34,8 @@ int recipe_multi(void *memory, int count, const zoo_op_t *ops, zoo_op_result_t *
                  void_completion_t completion, const void *data);
 void recipe_canon(const void *memory, struct ls_rename *rename);
 
-/* Names of the states of an attempt, and the states that are taken now. Semaphores alone have LOCK_TAKING, which
- * the first two leave out. */
+/* The names of the states of an attempt, and the states that are taken now. Only semaphores have
+ * LOCK_TAKING, which the first two leave out. */
 extern const char *const recipe_states[];
 uint32_t recipe_states_now(const void *memory);
 extern const char *const recipe_states_with_taking[];

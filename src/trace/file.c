@@ -132,8 +132,8 @@ static int read_word(struct reader *r, const char *key, const char *expected, ch
     return read_key(r, key) == 0 && copy_word(r, expected, out, size) == 0 ? line_has_ended(r) : -1;
 }
 
-/* Terminates the rest of the line in place, which is legal: the text is ours and the end of a line is not
- * looked at again. */
+/* Terminates the rest of the line in place. The text belongs to the trace, and the end of a line is not
+ * read again. */
 static const char *keep_rest(struct reader *r)
 {
     struct input_word rest = input_rest_of_line(&r->cursor);
@@ -199,7 +199,7 @@ static int read_head(struct reader *r)
     return trace->found ? 0 : wrong(r, &none, "what was found");
 }
 
-/* Lines that older programs did not write and most traces lack. */
+/* Reads the lines of properties, which older programs did not write and most traces lack. */
 static int read_properties(struct reader *r)
 {
     struct trace *trace = r->trace;
@@ -225,7 +225,7 @@ static int read_properties(struct reader *r)
     }
 }
 
-/* The scenario is copied to the front of its own lines, without the bars: it only gets shorter. */
+/* Reads the scenario. It is copied to the front of its own lines, without the bars: it only gets shorter. */
 static int read_scenario(struct reader *r)
 {
     struct trace *trace = r->trace;
@@ -254,7 +254,7 @@ static int read_scenario(struct reader *r)
         *out++ = '\n';
     }
     if (lines > 0) {
-        *out = 0; /* the bars that were left out have made room for it */
+        *out = 0; /* the bars have made room for the zero */
     }
     trace->text = start;
     trace->text_size = (size_t)(out - start);
@@ -291,7 +291,7 @@ static int read_choices(struct reader *r)
         return -1;
     }
     trace->first_choice_line = r->cursor.number + 1;
-    /* The count is only believed as far as the file is long enough for it. */
+    /* The count is trusted only as far as the file is long enough for it. */
     trace->choice = calloc(trace->input.size / 4 + 1, sizeof *trace->choice);
     if (!trace->choice) {
         return input_complain_words(r->error, trace->input.name, r->cursor.number, 1, "'out of memory'",
@@ -325,7 +325,7 @@ static int read_choices(struct reader *r)
     return 0;
 }
 
-/* The last line needs its end: a file that was cut off inside the last number would otherwise pass. */
+/* Checks the end of the last line: without it, a file that was cut off inside the last number would pass. */
 static int check_last_line(const struct trace *trace, struct input_error *error)
 {
     const struct input *input = &trace->input;
@@ -368,7 +368,7 @@ int trace_read(struct trace *trace, const char *path, struct input_error *error)
         return -1;
     }
     if (check_last_line(trace, error) != 0) {
-        /* An unfinished file of another format is told so first. */
+        /* A mistake of format is reported instead of the missing end of the last line. */
         struct input_error first = *error;
         if (parse(trace, error) == 0) {
             trace_close(trace);

@@ -3,9 +3,9 @@
 
 /* The trace file: one run, self-contained (D11). docs/trace-format.md describes it.
  *
- * It holds the scenario's text, what was chosen besides (recipe, mode, seed) and the choices as labels. The
- * label is the truth; the integer beside it, the position among the enabled actions when it was recorded, is
- * a cache (D4). */
+ * It contains the scenario's text, the other choices of the run (recipe, mode, seed), and the actions as
+ * labels. The label is the truth. The integer beside it is a cache: its position among the enabled actions
+ * when it was recorded (D4). */
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
 
@@ -16,31 +16,31 @@
 
 #define TRACE_FORMAT 1
 #define TRACE_BYTES_MAX (16u << 20)
-#define TRACE_WORD_MAX 64    /* of a schedule, a verdict */
-#define TRACE_RECIPE_MAX 256 /* of a recipe's name or path, and of the path of a property */
+#define TRACE_WORD_MAX 64    /* bytes of a schedule, a verdict */
+#define TRACE_RECIPE_MAX 256 /* bytes of a recipe's name or path, and of the path of a property */
 #define TRACE_PROPERTIES_MAX 4
 
 /* A choice that is not an action: the driver asked whether the world is at rest. */
 #define TRACE_REST "rest"
 
-/* Two more, in runs in which somebody waits for ever: the choices behind this one lead back to where it stands; and, with the
- * name of a process behind it, from here on nothing that can happen serves that process. */
+/* Two more, in runs in which a process waits for ever. The choices behind "cycle" lead back to the state at
+ * that line. "hopeless" is followed by the name of a process that no step serves from there on. */
 #define TRACE_CYCLE "cycle"
 #define TRACE_HOPELESS "hopeless "
 
 struct trace_choice {
     const char *label; /* points into the trace's text */
-    int index;         /* among the enabled actions at that time; -1 = not one of them */
+    int index;         /* position among the enabled actions at that time; -1 = not one of them */
 };
 
-/* What the seed of a run that is not random stands for. */
+/* The meaning of the seed of a run that is not random. */
 enum trace_seed {
     TRACE_SEED_NONE,  /* nothing: the run constants are the scenario's */
     TRACE_SEED_GIVEN, /* it came from outside the scenario, in place of its `seed=` */
-    TRACE_SEED_SWEPT, /* of a search that sweeps run constants: which of its sets */
+    TRACE_SEED_SWEPT, /* number of a set of run constants, in a search that sweeps them */
 };
 
-/* One that was judged besides those that are built in, from a shared object. */
+/* A property from a shared object that was judged besides the built-in ones. */
 struct trace_property {
     char name[TRACE_WORD_MAX];
     char path[TRACE_RECIPE_MAX];
@@ -50,12 +50,12 @@ struct trace {
     struct input input;            /* the file itself; everything else may point into it */
     char tool[TRACE_WORD_MAX];     /* version of the program that wrote it */
     char recipe[TRACE_RECIPE_MAX]; /* recipe under test */
-    char schedule[TRACE_WORD_MAX]; /* who chose: "directed", "uniform", "pct", "search" */
+    char schedule[TRACE_WORD_MAX]; /* the chooser: "directed", "uniform", "pct", "search" */
     uint64_t seed;                 /* of the schedule; for directed runs the seed of the run constants */
     int seeded;                    /* enum trace_seed */
     char without
         [TRACE_WORD_MAX]; /* search: letters of the choice points that the world lacked; empty = none */
-    const char *found;    /* why it was written: property names or "difference", one line */
+    const char *found;    /* reason for the trace: property names or "difference", one line */
     struct trace_property property[TRACE_PROPERTIES_MAX];
     int properties;
     const char *name; /* the scenario's name */
@@ -70,10 +70,10 @@ struct trace {
 /* Writes a trace. Returns 0, or -1 if the stream has failed. `input` is not looked at. */
 int trace_write(FILE *file, const struct trace *trace);
 
-/* Reads one. Returns 0, or -1 with the complaint in *error and nothing to close. */
+/* Reads a trace from a file. Returns 0, or -1 with the complaint in *error and nothing to close. */
 int trace_read(struct trace *trace, const char *path, struct input_error *error);
 
-/* The same from memory. */
+/* Reads a trace from memory. */
 int trace_read_bytes(struct trace *trace, const char *name, const char *bytes, size_t size,
                      struct input_error *error);
 

@@ -58,8 +58,8 @@ int input_complain_words(struct input_error *error, const char *name, int line, 
 
 /* ---- loading ---- */
 
-/* The length of a well-formed UTF-8 sequence at `s`, or 0. Overlong forms, surrogates and what lies beyond
- * the last plane are not well formed. */
+/* Returns the length of a well-formed UTF-8 sequence at `s`, or 0. Overlong forms, surrogates and code
+ * points beyond the last plane are not well formed. */
 static size_t utf8_length(const unsigned char *s, size_t left)
 {
     if (s[0] < 0x80) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Text from outside: loaded whole, checked, and complained about in one form, FILE:LINE:COLUMN: expected X,
- * found Y. */
+/* Text from outside. It is loaded whole and checked. All complaints have the form FILE:LINE:COLUMN:
+ * expected X, found Y. */
 #ifndef TRACE_INPUT_H
 #define TRACE_INPUT_H
 
@@ -18,7 +18,7 @@ struct input_error {
     char text[INPUT_ERROR_MAX]; /* one line, without its end */
 };
 
-/* Several of one file: the first `count` stand there, one line each. Zero-initialise. */
+/* The mistakes of one file: the first `count` are set, one line each. Zero-initialise. */
 struct input_mistakes {
     struct input_error mistake[INPUT_MISTAKES_MAX];
     int count;
@@ -29,29 +29,27 @@ struct input {
     char name[INPUT_NAME_MAX]; /* as given by the user */
     char *text;                /* owned, ends with a 0 that is not part of the size */
     size_t size;
-    int lines_before;   /* for complaints: the text begins behind so many lines of the file */
-    int columns_before; /* and each of its lines behind so many columns */
+    int lines_before;   /* for complaints: the number of lines of the file before the text */
+    int columns_before; /* for complaints: the number of columns before each of its lines */
 };
 
-/* Reads a file, or standard input if `path` is "-", of at most `bytes_max` bytes. It must be there, not be
- * empty and hold UTF-8 without a NUL. Returns 0; or -1 and says what is wrong in *error, with nothing to
- * close then. */
+/* Reads a file of at most `bytes_max` bytes, or standard input if `path` is "-". It must exist, not be
+ * empty, and hold UTF-8 without a NUL. Returns 0; or -1 with the mistake in *error and nothing to close. */
 int input_load(struct input *input, const char *path, size_t bytes_max, struct input_error *error);
 
-/* The same from memory; the bytes are copied. */
+/* Does the same from memory; copies the bytes. */
 int input_copy(struct input *input, const char *name, const char *bytes, size_t size, size_t bytes_max,
                struct input_error *error);
 
 void input_close(struct input *input);
 
-/* Writes the one line. What was found is given as bytes (not terminated) and quoted; control characters are
- * shown as
- * '?' and long texts cut. `found` NULL stands for the end of the line. Returns -1 for the caller to return.
- */
+/* Writes one line. `found` is shown in quotes as bytes, which need no terminator. Control characters are
+ * shown as '?', and long texts are cut. NULL stands for the end of the line. Returns -1 for the caller to
+ * return. */
 int input_complain(struct input_error *error, const char *name, int line, int column, const char *found,
                    size_t found_size, const char *expected, ...) __attribute__((format(printf, 7, 8)));
 
-/* The same, with what was found in words. */
+/* Does the same with `found` in words. */
 int input_complain_words(struct input_error *error, const char *name, int line, int column, const char *found,
                          const char *expected);
 
@@ -61,9 +59,9 @@ struct input_cursor {
     const struct input *input;
     size_t next;      /* offset of the next line */
     const char *line; /* the present line, without its end and trailing blanks */
-    size_t size;      /* its bytes */
-    int number;       /* its number; 0 before the first */
-    size_t at;        /* offset in the line of what is to be read next */
+    size_t size;      /* bytes of that line */
+    int number;       /* number of that line; 0 before the first */
+    size_t at;        /* offset in the line of the next byte to read */
 };
 
 struct input_word {
@@ -77,13 +75,13 @@ void input_cursor_init(struct input_cursor *cursor, const struct input *input);
 /* Moves on to the next line. Returns 1, or 0 at the end of the text. */
 int input_next_line(struct input_cursor *cursor);
 
-/* The next word of the line, separated by blanks; a `#` at the start of a word ends the line. */
+/* Returns the next word of the line, separated by blanks. A `#` at the start of a word ends the line. */
 struct input_word input_next_word(struct input_cursor *cursor);
 
-/* What is left of the line after blanks. */
+/* Returns the rest of the line after blanks. */
 struct input_word input_rest_of_line(struct input_cursor *cursor);
 
-/* True if the word is exactly this text. */
+/* Returns whether the word is exactly this text. */
 int input_word_is(const struct input_word *word, const char *text);
 
 #endif
