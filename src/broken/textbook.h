@@ -38,8 +38,8 @@ struct textbook_defects {
     bool watches_first;    /* watches the head of the line instead of the nearest (Z38) */
     bool exists_watch;     /* "exists" with a watch; lists again if the predecessor is gone (Z29) */
     bool leaves_watch;     /* does not remove the watch of an acquire that ended */
-    bool requeues_if_gone; /* creates a new node if the predecessor went before it could be watched (Z04) */
-    bool locks_twice;      /* takes the mutex again, which it holds, if the predecessor went (Z04) */
+    bool requeues_if_gone; /* creates a new node if the predecessor went before it could be watched (C07) */
+    bool locks_twice;      /* takes the mutex again, which it holds, if the predecessor went */
     bool requeues_when_woken; /* the same at each wake-up (Z16) */
     bool polls;               /* lists again and again instead of watching */
     bool resets;              /* queues again after each reconnection, and if the predecessor went (Z16) */
