@@ -68,7 +68,7 @@ static void protect(struct arena *arena, const struct arena_gap *gap, int access
     LS_ASSERT(rc == 0);
 }
 
-/* Gaps of an earlier layout that begin before this offset. */
+/* Makes the gaps of an earlier layout that begin before this offset readable and writable again. */
 static void close_gaps(struct arena *arena, size_t end)
 {
     while (arena->gaps_standing > arena->gaps && arena->gap[arena->gaps].from < end) {
@@ -148,7 +148,7 @@ size_t arena_live(const struct arena *arena)
 
 uint64_t arena_fingerprint(struct arena *arena)
 {
-    uint64_t sum = arena->sum; /* in a register: the loop would wait for its own stores */
+    uint64_t sum = arena->sum; /* a local variable: a loop over arena->sum would wait for its own stores */
     for (int i = 0; i < arena->stale_count; i++) {
         int block = arena->stale_list[i];
         uint64_t hash = hash_bytes(arena_at(arena, block), head(arena, block)->used, (uint64_t)block + 1);

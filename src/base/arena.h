@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The arena: one mapping at a fixed address, divided into blocks, that holds everything that can change in a run.
+/* The arena: one mapping at a fixed address, divided into blocks; all that can change in a run is in it.
  *
- * Equal bytes mean equal futures. Pointers into the arena are therefore legal inside it. Each block begins with the
- * number of its live bytes; what lies behind them is always zero. Who writes to a block marks it first; saving, restoring and
- * fingerprinting cost what the marked blocks cost. Beside the blocks there is a constant region for what never changes
- * during a run (options, names, paths): it is neither saved nor fingerprinted. */
+ * Equal bytes mean equal futures, so pointers into the arena are legal inside it. Each block begins with the
+ * number of its live bytes; the bytes behind them are always zero. A function that writes to a block marks it
+ * first, so that arena_fingerprint() hashes only the marked blocks again. Beside the blocks there is a
+ * constant region for data that never changes during a run (options, names, paths). It is neither saved nor
+ * fingerprinted. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -30,17 +31,18 @@ struct arena {
     size_t size;                         /* mapped bytes */
     size_t taken;                        /* bytes given to blocks and the constant region */
     int blocks;                          /* number of blocks */
-    uint32_t offset[ARENA_BLOCKS_MAX];   /* of each block */
-    uint32_t capacity[ARENA_BLOCKS_MAX]; /* of each block */
+    uint32_t offset[ARENA_BLOCKS_MAX];   /* of each block, in bytes from `base` */
+    uint32_t capacity[ARENA_BLOCKS_MAX]; /* of each block, in bytes */
     uint64_t hash[ARENA_BLOCKS_MAX];     /* of each block, valid unless stale */
-    uint64_t sum;                        /* of the hashes of all blocks that are not stale */
-    bool stale[ARENA_BLOCKS_MAX];        /* marked since its hash was taken */
+    uint64_t sum;                        /* the sum of `hash` over all blocks that are not stale */
+    bool stale[ARENA_BLOCKS_MAX];        /* the block was marked after its hash was taken */
     unsigned char stale_list[ARENA_BLOCKS_MAX];
     int stale_count;
-    uint64_t read[2];     /* a bit for each block looked at or marked since somebody last cleared them */
+    uint64_t read[2];     /* a bit for each block read or marked after a caller last cleared them */
     size_t constant_used; /* bytes taken of the constant region */
 
-    /* Gaps, by rising offsets. Those behind the first `gaps` are of an earlier layout, and stand until they are in the way. */
+    /* Gaps, by rising offsets. The gaps behind the first `gaps` are of an earlier layout; they stay
+     * unreadable until a new block or gap needs their place. */
     struct arena_gap {
         size_t from, size;
     } gap[ARENA_GAPS_MAX];
@@ -54,26 +56,26 @@ struct arena_image;
 int arena_open(struct arena *arena, size_t size);
 void arena_close(struct arena *arena);
 
-/* Forgets all blocks and zeroes what they used. */
+/* Removes all blocks and zeroes the bytes that they used. Earlier gaps stay protected; see `gap`. */
 void arena_clear(struct arena *arena);
 
-/* Adds a zeroed block of `capacity` bytes with `used` of them live; returns its number. Asserts that it fits. */
+/* Adds a zeroed block of `capacity` bytes, `used` of them live; returns its number. Asserts that it fits. */
 int arena_add(struct arena *arena, size_t capacity, size_t used);
 
-/* Leaves a gap of at least `bytes` before the next block, which then begins at a page: whoever reads or writes there gets a
+/* Leaves a gap of at least `bytes` before the next block, which then begins at a page. An access there raises
  * SIGSEGV. */
 void arena_gap(struct arena *arena, size_t bytes);
 
-/* The start of a block. Address is stable for the arena's life. */
+/* Returns the start of a block. The address is stable for the arena's life. */
 static inline void *arena_at(const struct arena *arena, int block)
 {
     return arena->base + arena->offset[block];
 }
 
-/* Memory in the constant region, aligned to 8; NULL when it is full. */
+/* Returns zeroed memory in the constant region, aligned to 8; NULL if the region is full. */
 void *arena_constant(struct arena *arena, size_t size);
 
-/* A set of blocks is two words, a bit for each. */
+/* A set of blocks is two words with a bit for each block. */
 static inline void arena_set_add(uint64_t set[2], int block)
 {
     set[block >> 6] |= 1ull << (block & 63);
@@ -84,13 +86,13 @@ static inline bool arena_set_has(const uint64_t set[2], int block)
     return (set[block >> 6] >> (block & 63) & 1u) != 0;
 }
 
-/* To be called before a block is looked at: what a step does follows from the blocks that it has read. */
+/* Notes that a block is about to be read: a step's effect depends on the blocks that it has read. */
 static inline void arena_read(struct arena *arena, int block)
 {
     arena_set_add(arena->read, block);
 }
 
-/* To be called before a block is written to. */
+/* Notes that a block is about to be written to, which counts as reading it too. */
 static inline void arena_mark(struct arena *arena, int block)
 {
     arena_read(arena, block);
@@ -101,41 +103,43 @@ static inline void arena_mark(struct arena *arena, int block)
     }
 }
 
-/* Changes the number of live bytes of a marked block: what is given up is zeroed. False if it exceeds the capacity. */
+/* Resizes the live bytes of a marked block; zeroes the bytes given up. Returns false beyond the capacity. */
 bool arena_resize(struct arena *arena, int block, size_t used);
 
-/* Live bytes of all blocks. */
+/* Returns the number of live bytes of all blocks. */
 size_t arena_live(const struct arena *arena);
 
-/* Sum over the blocks of a hash seeded by the block's number. */
+/* Returns the sum of the hashes of all blocks, each seeded by the block's number. Leaves no block stale. */
 uint64_t arena_fingerprint(struct arena *arena);
 
-/* Gives a block other live bytes, whose hash is known. Nothing is marked before, and nothing is afterwards. */
+/* Replaces a block's live bytes by bytes whose hash is known. No block is stale before or afterwards. */
 void arena_put(struct arena *arena, int block, const void *bytes, size_t used, uint64_t hash);
 
-/* The live bytes of all blocks, one behind the other: at most `size` of them; returns how many there are. */
+/* Copies the live bytes of all blocks, one behind the other. Copies no block that does not fit into `size`.
+ * Returns the number of live bytes. */
 size_t arena_bytes(const struct arena *arena, unsigned char *out, size_t size);
 
-/* NULL if memory is short. The caller frees it. */
+/* arena_save() returns NULL if memory is short; the caller frees the image. arena_restore() needs an arena
+ * with the same blocks, and marks all of them. */
 struct arena_image *arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, const struct arena_image *image);
 bool arena_image_equal(const struct arena_image *a, const struct arena_image *b);
 size_t arena_image_bytes(const struct arena_image *image);
 
-/* The number of the first block that differs, or -1. */
+/* Returns the number of the first block that differs, or -1. */
 int arena_image_difference(const struct arena_image *a, const struct arena_image *b);
 
-/* Whether a block's bytes `now` stand for the same as others. */
+/* Returns whether a block's bytes `now` mean the same as the bytes `then`. */
 typedef bool (*arena_same_fn)(int block, const unsigned char *now, size_t now_size, const unsigned char *then,
                               size_t then_size);
 
-/* The first block whose bytes are neither those of the image nor the same by this function, or -1. */
+/* Returns the first block whose bytes differ from the image and for which `same` is false, or -1. */
 int arena_first_other(const struct arena *arena, const struct arena_image *image, arena_same_fn same);
 
-/* True if an aligned word of a block is an address within these bytes. */
+/* Returns whether an aligned word of a block is an address within these `size` bytes. */
 bool arena_points_at(const struct arena *arena, const void *from, size_t size);
 
-/* Debug: the number of a block that differs from the image though it is not marked since, or -1. */
+/* For debugging: returns a block that differs from the image although it is not stale, or -1. */
 int arena_unmarked_write(const struct arena *arena, const struct arena_image *image);
 
 #endif

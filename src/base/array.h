@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Growing arrays. An array is a pointer, NULL at first, a count, and a maximum for which there is memory. free() ends it. */
+/* Growing arrays: a pointer (NULL at first), a count, and the maximum that memory is there for. free() ends
+ * one. */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes room for `max` elements of `size` bytes. `pointer` is the address of the array's pointer. Returns false if memory is
- * short: nothing has changed then. */
+/* Makes room for `max` elements of `size` bytes. `pointer` is the address of the array's pointer. Returns
+ * false, with the array unchanged, if memory is short. */
 bool array_resize(void *pointer, size_t max, size_t size);
 
-/* The next maximum of an array: twice the present one, and `first` elements. */
+/* Returns the next maximum of an array: `first` elements more than twice the present maximum. */
 static inline size_t array_more(size_t max, size_t first)
 {
     return 2 * max + first;
 }
 
-/* Makes room for one element behind `count`: an array that is full grows to array_more(). Returns false if memory is short:
- * nothing has changed then. */
+/* Makes room for one element behind `count`; a full array grows to array_more(). Returns false if memory is
+ * short; the array is unchanged then. */
 static inline bool array_room(void *pointer, size_t count, size_t *max, size_t size, size_t first)
 {
     size_t more = array_more(*max, first);

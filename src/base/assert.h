@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Assertions of three rungs (house style): LS_ASSERT is proven, LS_ALWAYS and LS_NEVER are believed. All are on in
- * every build: a world that has lost its mind must not go on and report "holds". */
+/* Assertions: LS_ASSERT states what is proven, LS_ALWAYS and LS_NEVER what is believed. All are on in every
+ * build: a world with a broken invariant must not go on and report "holds". */
 #ifndef BASE_ASSERT_H
 #define BASE_ASSERT_H
 

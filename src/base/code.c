@@ -28,8 +28,8 @@ static code_ref make(int module, uintptr_t offset)
     return (uint32_t)(module + 1) << OFFSET_BITS | (uint32_t)offset;
 }
 
-/* Modules are numbered in the order in which they first show up. The program itself is always first, because the world's
- * own functions are packed before any recipe's. */
+/* Modules are numbered in the order in which they are first packed. The program itself is always first,
+ * because the world's own functions are packed before any recipe's. */
 code_ref code_pack(const void *address)
 {
     if (address == NULL) {

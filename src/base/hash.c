@@ -10,7 +10,7 @@
 #define K2 0x8cb92ba72f3d8dd7ull
 #define K3 0xaef17502108ef2d9ull
 
-/* The 128-bit product folded to 64 bits: every input bit reaches every output bit. */
+/* Folds the 128-bit product to 64 bits: every input bit reaches every output bit. */
 static inline uint64_t fold(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* How far the clock of a world may go: the next moment at which something may happen, and the last one before
- * something has to. Moments are in ms of the world's clock; INT32_MAX = none. */
+/* How far the clock of a world may go: the next moment at which an event may happen, and the last moment
+ * before an event must happen. Moments are in ms of the world's clock; INT32_MAX = none. */
 #ifndef BASE_MOMENTS_H
 #define BASE_MOMENTS_H
 
@@ -10,8 +10,8 @@
 
 struct moments {
     int32_t now;
-    int32_t next;  /* the earliest after now */
-    int32_t limit; /* time may not pass it */
+    int32_t next;  /* the earliest moment after `now` of an event that may happen */
+    int32_t limit; /* the moment that the clock may not pass */
 };
 
 static inline struct moments moments_from(int32_t now)
@@ -19,7 +19,7 @@ static inline struct moments moments_from(int32_t now)
     return (struct moments){now, INT32_MAX, INT32_MAX};
 }
 
-/* Something may happen from then on. */
+/* Notes an event that may happen from `at` on. */
 static inline void moments_may(struct moments *moments, int32_t at)
 {
     if (at > moments->now && at < moments->next) {
@@ -27,7 +27,7 @@ static inline void moments_may(struct moments *moments, int32_t at)
     }
 }
 
-/* Something has to happen by then; what is overdue, now. */
+/* Notes an event that must happen by `at`; an overdue event must happen now. */
 static inline void moments_must(struct moments *moments, int32_t at)
 {
     int32_t latest = at > moments->now ? at : moments->now;

@@ -17,8 +17,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The restricted edit distance of Damerau and Levenshtein, row by row: row[0] is the present one, row[1] and
- * row[2] are the two before. */
+/* Returns the restricted edit distance of Damerau and Levenshtein, computed row by row: row[0] is the present
+ * row, row[1] and row[2] are the two rows before it. */
 static unsigned distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
     unsigned row[3][NEAREST_WORD_MAX + 1];

@@ -12,8 +12,8 @@ static uint32_t used(const struct pack *pack)
     return ((struct arena_block *)arena_at(pack->arena, pack->block))->used;
 }
 
-/* A record came (or went): its list and those behind it end elsewhere. Without a jump, because lists differ from call
- * to call. */
+/* Moves the ends of a list and of the lists behind it after a record was inserted or removed. The loop has no
+ * branch, because the list differs from call to call. */
 static void shift(const struct pack *pack, int list, int by)
 {
     struct pack_table *table = pack_table(pack);

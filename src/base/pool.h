@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Memory that is taken bit by bit, does not move, and is given back all at once. */
+/* Memory that is taken in small amounts, does not move, and is freed all at once. */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
@@ -10,15 +10,16 @@
 struct pool {
     unsigned char **piece;
     size_t pieces, pieces_max;
-    unsigned char *next; /* what is left of the last piece */
+    unsigned char *next; /* the free bytes of the last piece */
     size_t left;
-    size_t bytes; /* of all pieces */
+    size_t bytes; /* the size of all pieces */
 };
 
-/* Zero-initialise before first use. Aligned to 8, not cleared; NULL if memory is short. Owned by the pool. */
+/* Returns `size` bytes, aligned to 8, not cleared, owned by the pool; NULL if memory is short.
+ * Zero-initialise the pool before first use. */
 void *pool_take(struct pool *pool, size_t size);
 
-/* Gives everything back. */
+/* Frees all memory of the pool. */
 void pool_clear(struct pool *pool);
 
 #endif

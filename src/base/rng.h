@@ -13,10 +13,10 @@ struct rng {
 
 void rng_seed(struct rng *rng, uint64_t seed);
 
-/* 64 random bits. */
+/* Returns 64 random bits. */
 uint64_t rng_next(struct rng *rng);
 
-/* A number in 0 .. n-1; n > 0. */
+/* Returns a number in 0 .. n-1; n > 0. */
 uint32_t rng_below(struct rng *rng, uint32_t n);
 
 #endif

@@ -10,11 +10,12 @@
 
 #define SHARED_PATH_MAX 240
 
-/* Whether a word stands for a shared object: what is built in has neither a slash in its name nor `.so` at its end. */
+/* Returns whether a word names a shared object: built-in names have no slash and do not end with `.so`. */
 bool shared_is_path(const char *word);
 
-/* What the system's loader is to be given for it: it would look for a name without a slash elsewhere. False if the path is
- * no word of a trace; then `why`, of `room` bytes, is a clause that says so. */
+/* Writes the path for the dynamic loader, which would look in other folders for a name without a slash.
+ * Returns false if the path cannot be a word of a trace; then `why`, of `room` bytes, is a clause with the
+ * reason. */
 bool shared_file(const char *path, char file[SHARED_PATH_MAX + 3], char *why, size_t room);
 
 #endif

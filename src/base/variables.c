@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* What lies between somebody else's variables is read too, which a sanitizer must not mind: word by word, by nobody's memcmp. */
+/* A range may hold bytes between a guest's variables, which a sanitizer must not report. So the words are
+ * compared one by one here: a sanitizer checks memcmp() everywhere. */
 #define UNGUARDED __attribute__((no_sanitize("address", "thread")))
 
 UNGUARDED void variables_keep(struct variables *variables, void *at, size_t size)
@@ -23,7 +24,7 @@ UNGUARDED void variables_keep(struct variables *variables, void *at, size_t size
     }
 }
 
-/* The first byte of a word that is not as it was. */
+/* Returns the address of the first byte of a word that has changed. */
 UNGUARDED static uintptr_t first_byte(const volatile uint64_t *at, uint64_t was)
 {
     uint64_t now = *at;

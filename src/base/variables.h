@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Memory that nobody may change: the variables of shared objects whose code is called, but must keep nothing. */
+/* Memory that must not change: the variables of shared objects whose functions must not keep state. */
 #ifndef BASE_VARIABLES_H
 #define BASE_VARIABLES_H
 
@@ -11,7 +11,7 @@
 
 #define VARIABLES_RANGES_MAX 4
 
-/* Zero at first; its copies are kept for the life of the program. */
+/* All zeros at first. The copies are kept for the life of the program. */
 struct variables {
     struct variables_range {
         volatile uint64_t *at;
@@ -21,11 +21,12 @@ struct variables {
     int count;
 };
 
-/* Keeps what these bytes are now. A range more than there is room for, and one that there is no memory for, is not watched. */
+/* Copies the present bytes of a range. Does not watch the range if VARIABLES_RANGES_MAX are watched already,
+ * or if memory is short. */
 void variables_keep(struct variables *variables, void *at, size_t size);
 
-/* True if all is as it was. Otherwise it is so again, and `first` (NULL = nobody asks) is the first address that was not. Writes
- * nothing that has not changed: it may be read-only. */
+/* Returns whether all ranges are unchanged. If not, restores them and stores the address of the first changed
+ * byte in `first` (may be NULL). Writes to no word that has not changed, because it may be read-only. */
 bool variables_are_kept(const struct variables *variables, uintptr_t *first);
 
 #endif

@@ -113,7 +113,8 @@ static const uint64_t ALLOWED =
     OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING |
     OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF;
 
-/* What is kept is what waits in a search depth first by fingerprints. */
+/* Refuses options with which a search cannot be saved: a checkpoint holds the waiting states of a depth-first
+ * search by fingerprints. */
 static int check_checkpoint(struct cli_options *options)
 {
     bool kept = options->checkpoint != NULL || options->resume != NULL;
@@ -164,7 +165,7 @@ static int check_bitstate(const struct cli_options *options)
                                  options->resume != NULL ? "--resume" : "--checkpoint");
 }
 
-/* What does not go together. */
+/* Refuses options that exclude each other. */
 static int look_through(struct cli_options *options)
 {
     const struct explore_options *search = &options->search;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Where searches are kept: one file for each scenario in the folder that the user names, called after the scenario. */
+/* The files of checkpoints: one for each scenario, named after it, in the folder that the user gives. */
 #include "cli/cli.h"
 
 #include "base/file.h"
@@ -14,7 +14,7 @@
 
 #define SCENARIO_SUFFIX ".scn"
 
-/* The last part of the path, without the suffix; its length in *size. */
+/* Returns the last part of the path; *size is its length without the suffix. */
 static const char *short_name(const struct cli_job *job, int *size)
 {
     const char *name = job->scenario.input.name;
@@ -26,7 +26,8 @@ static const char *short_name(const struct cli_job *job, int *size)
     return name;
 }
 
-/* Scenarios of one name in several folders are told apart by their order. */
+/* Returns the rank of a scenario among scenarios of the same name, from 1: it tells apart the files of
+ * several folders. */
 static int place_among_equals(const struct cli_job *jobs, int job)
 {
     int size, other_size, place = 1;
@@ -77,7 +78,7 @@ static int find_old(const struct cli_options *options, const char *command, stru
                                      options->resume);
 }
 
-/* What another search has left is not overwritten. */
+/* Names the new checkpoints, and refuses to overwrite the checkpoint of another search. */
 static int place_new(const struct cli_options *options, const char *command, struct cli_job *jobs, int count)
 {
     static const char ELSEWHERE[] =

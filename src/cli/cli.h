@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The command line: what its commands share. docs/cli.md is the reference; scripts depend on it. */
+/* The command line: declarations that its commands share. docs/cli.md is the reference; scripts depend on
+ * it. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -11,12 +12,12 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* Exit status, the contract. Of several that apply to one call the order is USAGE, VIOLATED, ENVIRONMENT,
- * LIMIT. */
+/* Exit status, a contract. If several apply to one call, the first of USAGE, VIOLATED, ENVIRONMENT, LIMIT
+ * counts. */
 enum cli_exit {
     CLI_OK = 0,          /* all holds */
-    CLI_VIOLATED = 1,    /* a property is violated or a trace differs from what the file expects */
-    CLI_USAGE = 2,       /* usage, or unreadable input */
+    CLI_VIOLATED = 1,    /* a property is violated, or a trace differs from the file */
+    CLI_USAGE = 2,       /* wrong usage, or unreadable input */
     CLI_LIMIT = 3,       /* inconclusive: a limit was reached first */
     CLI_ENVIRONMENT = 4, /* the environment failed, or a worker died */
 };
@@ -26,22 +27,22 @@ enum cli_exit {
 #define CLI_IDENTITY_MAX 2048
 #define CLI_CHECKPOINT_MAX 1000
 
-/* What an enumeration of worlds may spend. */
+/* The budget of an enumeration of worlds. */
 struct cli_budget {
     double deadline_s; /* on the monotonic clock; 0 = none */
-    uint64_t states;   /* left */
-    bool over;         /* nothing is begun any more, and what is under way is stopped */
+    uint64_t states;   /* states left */
+    bool over;         /* no further world is begun, and running ones are stopped */
 };
 
 #define CLI_BUDGET_DEFAULT_S 45
 
 struct cli_options {
     const char *recipe;
-    const struct ls_recipe *found_recipe; /* of that name; see cli_recipe() */
-    const char *out;                      /* folder for traces; of shrink: the file to write */
+    const struct ls_recipe *found_recipe; /* the recipe of that name; see cli_recipe() */
+    const char *out;                      /* folder for traces; the output file of shrink and export */
     const char *filter;                   /* NULL = all */
-    const char *junit;                    /* file; NULL = none */
-    const char *sarif;                    /* likewise */
+    const char *junit;                    /* path; NULL = none */
+    const char *sarif;                    /* path; NULL = none */
     uint64_t seed;
     uint64_t seeds; /* random schedules of each scenario; 0 = none */
     bool recipe_given;
@@ -54,28 +55,27 @@ struct cli_options {
     bool table;
     bool no_shrink;
     bool out_given;
-    const char *property;   /* of shrink: its name; NULL = not said */
-    const char *checkpoint; /* folder; NULL = searches are not kept */
-    const char *resume;     /* folder; NULL = they begin anew */
+    const char *property;   /* of shrink: name of a property; NULL = not given */
+    const char *checkpoint; /* folder; NULL = searches are not saved */
+    const char *resume;     /* folder; NULL = searches begin anew */
     bool checkpoint_every_given;
-    char identity[CLI_IDENTITY_MAX]; /* the options that make a search what it is */
-    uint64_t max_steps;              /* of a shrinking; 0 = not said */
+    char identity[CLI_IDENTITY_MAX]; /* the options that define a search */
+    uint64_t max_steps;              /* of shrink; 0 = not given */
     bool help;
-    bool check; /* the command is check: only exploring scenarios, and no random schedules */
+    bool check;                    /* the command is check: only exploring scenarios, no random schedules */
     struct explore_options search; /* of exploring scenarios */
     struct strategy_plan plan;     /* of random schedules */
-    bool no_search;                /* exploring scenarios get random schedules alone */
-    bool coverage;                 /* what was covered is told */
+    bool no_search;                /* exploring scenarios get only random schedules */
+    bool coverage;                 /* report coverage */
     bool suite;                    /* the standard suite in place of paths */
-    double budget_s;        /* of the enumeration behind the suite; 0 = counted in states, or not said */
-    uint64_t budget_states; /* likewise, if budget_s is 0 */
+    double budget_s;               /* of the worlds after the suite; 0 = counted in states, or not given */
+    uint64_t budget_states;        /* of the worlds after the suite, if budget_s is 0 */
     bool budget_given;
-    bool keep_going;           /* of an enumeration: also behind a failing world */
-    struct cli_budget *budget; /* of the worlds that are searched; NULL = none */
-    int shard, shards;         /* this one, from 1 on, of so many; 0 = the whole */
-    const char
-        *given[CLI_OPTIONS_MAX]; /* what was said of each option, "" if it has no value, NULL = nothing */
-    char **path;                 /* what is left of the command line */
+    bool keep_going;                    /* of the worlds: go on after a failing world */
+    struct cli_budget *budget;          /* of the worlds being searched; NULL = none */
+    int shard, shards;                  /* this shard, from 1, and their number; 0 = no shards */
+    const char *given[CLI_OPTIONS_MAX]; /* value of each option, "" if it has no value, NULL = not given */
+    char **path;                        /* the other words of the command line */
     int paths;
 };
 
@@ -123,25 +123,26 @@ struct cli_options {
 #define OPTION_COLOR 0x40000000000ull
 #define OPTION_SARIF 0x80000000000ull
 
-/* Reads the options behind a command; `command` stands in complaints. Returns 0, or CLI_USAGE after one line
+/* Reads the options behind a command; `command` is used in complaints. Returns 0, or CLI_USAGE after one line
  * on standard error. */
 int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv);
 
-/* The recipe of a scenario: the one that the user has given, or else the first that suits it. */
+/* Returns the recipe of a scenario: the user's, or else the first that suits the scenario. */
 const struct ls_recipe *cli_recipe(const struct cli_options *options, const struct scenario *scenario);
 
-/* The index-th of the given options that has to do with what is found, as it would be said (`--seeds=100`). False behind the
- * last. */
+/* Writes the index-th given option that affects the result, as a user would write it (`--seeds=100`). Returns
+ * false behind the last. */
 bool cli_given(const struct cli_options *options, int index, char *text, size_t size);
 
-/* One line on standard error, "lockstep COMMAND: expected X, found 'Y'". Returns CLI_USAGE. */
+/* Writes "lockstep COMMAND: expected X, found 'Y'" to standard error. Returns CLI_USAGE. */
 int cli_usage_error(const char *command, const char *expected, const char *found);
 
-/* The program as it was called, for lines to paste (options.c). It stays "lockstep" until it is set. */
+/* Returns the name by which the program was called, for lines to paste (options.c). It is "lockstep" until it
+ * is set. */
 const char *cli_program(void);
 void cli_set_program(const char *program);
 
-/* The commands; argv[0] is the command's name. */
+/* Run a command; argv[0] is its name. Return an exit status. */
 int cli_run(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_replay(int argc, char **argv);
@@ -152,7 +153,7 @@ int cli_new(int argc, char **argv);
 int cli_merge(int argc, char **argv);
 int cli_triage(int argc, char **argv);
 
-/* The options of run and check, read and looked through: as the commands do it. Return 0 or CLI_USAGE. */
+/* Read and check the options of run and check, as the commands do. Return 0 or CLI_USAGE. */
 int cli_run_options(struct cli_options *options, int argc, char **argv);
 int cli_check_options(struct cli_options *options, int argc, char **argv);
 
@@ -163,123 +164,126 @@ enum cli_part_kind {
     CLI_PART_LAYER, /* of check: one layer with one set of run constants */
 };
 
-/* A part of what a command does, which can be done for itself. */
+/* A part of a command's work that can be done on its own. */
 struct cli_part {
     enum cli_part_kind kind;
-    int scenario;        /* its number in the list */
+    int scenario;        /* index in the list of scenarios */
     int set, faults;     /* LAYER */
     uint64_t first_seed; /* SEEDS */
     uint64_t seeds;
-    int shard; /* that does it, from 1 on */
+    int shard; /* the shard that does this part, from 1 */
 };
 
-/* A scenario and what came of it. */
+/* A scenario and its outcome. */
 struct cli_job {
     struct scenario scenario;
     struct cli_part part;
-    uint64_t states_max;       /* of a world of an enumeration; 0 = no limit of its own */
+    uint64_t states_max;       /* of a world of an enumeration; 0 = no limit for this job */
     struct outcome *outcome;   /* in memory shared with the worker */
-    struct coverage *coverage; /* likewise; NULL = nobody asks */
-    double seconds;            /* that its worker has taken */
+    struct coverage *coverage; /* in memory shared with the worker; NULL = not wanted */
+    double seconds;            /* time that the worker has taken */
     bool finished;
-    bool guarded; /* its worker has died, and another does the same under a guard */
-    char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* files; empty = none */
+    bool guarded; /* its worker died, and another worker repeats the job under a guard */
+    char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* paths; empty = none */
 };
 
 /* ---- scenarios (collect.c) ---- */
 
-/* Finds and reads all scenarios below the paths, sorted within folders; folders are searched for *.scn.
+/* Finds and reads all scenarios below the paths, sorted within folders; searches folders for *.scn.
  * Complaints go to standard error, one line each. Returns 0 or CLI_USAGE. */
 int cli_collect(const struct cli_options *options, const char *command, struct cli_job **jobs, int *count);
 void cli_free_jobs(struct cli_job *jobs, int count);
 
-/* Collects, runs all, reports, and says the closing line: what run and check have in common. Returns an exit status
- * (run.c). */
+/* Does the common work of run and check: collects scenarios, runs and reports them, and writes the closing
+ * line. Returns an exit status (run.c). */
 int cli_judge(const struct cli_options *options, const char *command);
 
-/* Reports all that is finished, says the closing line, and returns the exit status (run.c). */
+/* Reports all finished jobs, writes the closing line, and returns the exit status (run.c). */
 int cli_tell(const struct cli_options *options, const char *command, const struct cli_job *jobs, int count);
 
 /* ---- the standard suite (suite.c) ---- */
 
-/* Limits of its searches, unless others are given. */
+/* Sets the limits of the suite's searches, unless the user gave limits. */
 void cli_suite_limits(struct cli_options *options);
 
-/* Where its scenarios lie: beside the program, where it was built or installed, or below the present folder. NULL: nowhere. */
+/* Returns the folder of the suite's scenarios: below the present folder, beside the built program, or where
+ * it is installed. NULL if there is none. */
 const char *cli_suite_folder(void);
 
-/* The path of the program that runs. False if the system does not tell. */
+/* Writes the path of the running program. Returns false if the system does not know it. */
 bool cli_program_path(char path[PATH_MAX]);
 
-/* Where something lies that comes with the program: `in_source` below the source tree of a program that lies in build/PRESET,
- * or `installed` below the prefix of one that lies in bin. False if it is in neither place. */
+/* Finds a data file: `in_source` below the source tree of a program in build/PRESET, or `installed` below the
+ * prefix of a program in bin. Returns false if neither exists. */
 bool cli_find_data(char path[PATH_MAX], const char *in_source, const char *installed);
 
-/* Whether a situation of it is none for this recipe; says so in words, otherwise NULL. */
+/* Returns the reason why a situation of the suite is not for this recipe, otherwise NULL. */
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe);
 
-/* Whether small worlds and random ones stand behind the situations: not with shards, without a budget, or with a filter on files
- * alone. They have mutexes, so a recipe that knows no mutex has none of them. */
+/* Returns whether the suite includes small and random worlds: not with shards, with a budget of 0, or with a
+ * filter on files and no budget. The worlds have mutexes, so a recipe without mutexes gets none. */
 bool cli_suite_has_worlds(const struct cli_options *options);
 
-/* In a suite: the search has met its limit of states; and random schedules have gone on behind that without a violation. */
+/* Return in a suite whether the search has met its limit of states, and whether random schedules after it
+ * found no violation. */
 #define CLI_SUITE_SCHEDULES 300
 bool cli_suite_full(const struct cli_options *options, const struct cli_job *job);
 bool cli_suite_tried(const struct cli_options *options, const struct cli_job *job);
 
 /* ---- shards (shard.c) ---- */
 
-/* Does this shard's parts of these scenarios and writes what came of them. Returns an exit status. */
+/* Does this shard's parts of the scenarios and writes their outcomes. Returns an exit status. */
 int cli_shard(const struct cli_options *options, const char *command, struct cli_job *jobs, int count);
 
 /* ---- checkpoints (checkpoint.c) ---- */
 
-/* Says where each search is kept and what it goes on from (checkpoint.c). What cannot be gone on with is complained about in
- * one line on standard error. Returns 0 or CLI_USAGE. */
+/* Names the checkpoint of each search and the checkpoint to resume. Complains in one line on standard error
+ * of a checkpoint that cannot be resumed. Returns 0 or CLI_USAGE. */
 int cli_place_checkpoints(const struct cli_options *options, const char *command, struct cli_job *jobs,
                           int count);
 
 /* ---- workers (jobs.c, worker.c) ---- */
 
-/* Whether the counts of a search are those that a file may claim. */
+/* Returns whether the counts of a search are comparable with those that a file may claim. */
 bool cli_counts_compare(const struct cli_options *options, const struct scenario *scenario);
 
-/* Makes one outcome of that of the directed run or the search, and that of the random schedules after it, which becomes the
- * whole. */
+/* Merges the outcome of the directed run or the search (`first`) into that of the random schedules after it
+ * (`random`). */
 void cli_add_random(const struct cli_options *options, const struct scenario *scenario,
                     const struct outcome *first, struct outcome *random);
 
-/* Runs all in workers (worker.h), at most options->jobs at once; calls `report` in the order of the
- * list as soon as that is possible. Stops early when interrupted. Returns the number of finished ones, or -1
- * with errno set. */
+/* Runs all jobs in workers (worker.h), at most options->jobs at once. Calls `report` in the order of the
+ * list, as soon as possible. Stops early when interrupted. Returns the number of finished jobs, or -1 with
+ * errno set. */
 typedef void (*cli_report_fn)(void *ctx, const struct cli_job *job);
 int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report,
                  void *ctx);
 
-/* Seconds on the monotonic clock. */
+/* Returns seconds on the monotonic clock. */
 double cli_now_s(void);
 
-/* Gives back what cli_run_jobs() has shared with the workers of these jobs, in the same list. */
+/* Frees the memory that cli_run_jobs() has shared with the workers of these jobs, in the same list. */
 void cli_forget_jobs(struct cli_job *jobs, int count);
 
-/* True after the user pressed Ctrl-C. */
+/* Returns whether the user has interrupted the program. */
 bool cli_interrupted(void);
 
 /* ---- violations (failure.c) ---- */
 
-/* Looks for a shorter run with the violation of this outcome, if `shrinks`, and writes its trace beside the outcome's;
- * then replays what is to be reported, and notes its story. It looks no further once *stop is not 0. The effort is bounded in steps, some seconds. A violation
- * that its replay does not show is an error. An outcome that violates nothing stays as it is. */
+/* Shrinks the violation of this outcome, if `shrinks`, and writes the shorter trace beside the outcome's.
+ * Then replays the trace to be reported, and stores its story. The effort is bounded in steps (some seconds);
+ * shrinking ends once *stop is not 0. A violation that its replay does not show becomes an error. An outcome
+ * without a violation is unchanged. */
 void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *stop);
 
-/* Reads the trace that the command line names, with the recipe of --recipe, if it is given, in place of the
- * trace's own. Returns 0, or CLI_USAGE after one line on standard error. */
+/* Reads the trace that the command line names, with the recipe of --recipe, if given, in place of the trace's
+ * own. Returns 0, or CLI_USAGE after one line on standard error. */
 int cli_read_trace(const struct cli_options *options, struct trace *trace);
 
-/* NAME.trace -> NAME.min.trace. Returns -1 if it does not fit. */
+/* Writes NAME.min.trace for NAME.trace. Returns -1 if it does not fit. */
 int cli_min_path(const char *path, char *out, size_t size);
 
-/* The table of lockstep list scenarios --table (table.c). Returns an exit status. */
+/* Prints the table of lockstep list scenarios --table (table.c). Returns an exit status. */
 int cli_print_table(const struct cli_options *options, struct cli_job *jobs, int count);
 
 #endif

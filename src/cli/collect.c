@@ -15,16 +15,16 @@
 #include <unistd.h>
 
 #define SUFFIX ".scn"
-#define ENTRIES_MAX 100000 /* files and folders that one call looks at below folders */
+#define ENTRIES_MAX 100000 /* limit of files and folders that one call examines below folders */
 
 struct collection {
     const struct cli_options *options;
     struct cli_job *job;
     int jobs;
     int found;    /* before the filter */
-    int foreign;  /* found in folders, for coordinators that this program lacks */
-    dev_t device; /* the file system of the folder that was asked for; the walk stays on it */
-    bool full;    /* more than ENTRIES_MAX: said once, and the walk has ended */
+    int foreign;  /* scenarios in folders whose coordinators this program lacks */
+    dev_t device; /* the file system of the folder given by the user; the walk stays on it */
+    bool full;    /* more than ENTRIES_MAX entries: the walk has ended after one complaint */
     int status;
 };
 
@@ -41,14 +41,15 @@ static bool is_wanted(const struct cli_options *options, const char *path)
            fnmatch(options->filter, slash ? slash + 1 : path, 0) == 0;
 }
 
-/* check looks for exploring scenarios: among the files of a folder it takes those, a file that is named must be one. */
+/* Returns whether a scenario is for this command. check takes the exploring scenarios of a folder, and
+ * complains of a named file that is none. */
 static bool is_of_use(struct collection *c, const struct scenario *scenario, bool named)
 {
     struct input_error error;
     if (!c->options->check || c->options->suite || (scenario->exploring && !scenario->options.timed)) {
         return true;
     }
-    if (scenario->exploring) { /* it wants to be searched: that it is not must not go unsaid */
+    if (scenario->exploring) { /* its author wants a search: do not skip it silently */
         input_complain_words(&error, scenario->input.name, scenario->mode_line, scenario->mode_column,
                              "'timed'", "an untimed world: a search goes through orders, not through times");
         complain(c, error.text);
@@ -62,9 +63,9 @@ static bool is_of_use(struct collection *c, const struct scenario *scenario, boo
     return false;
 }
 
-/* A suite is for many recipes: what is not promised is not asked for. Of kinds of lock that the recipe does
- * not know nothing is said there: they are other suites. What is found in a folder is left out if the recipe
- * cannot run it at all. */
+/* Returns whether a scenario is for the recipe. A suite serves many recipes and omits what a recipe does not
+ * promise. It omits kinds of lock that the recipe does not know without a word, because they are other
+ * suites. A scenario found in a folder is omitted if the recipe cannot run it at all. */
 static bool is_for_recipe(const struct cli_options *options, const struct scenario *scenario, bool named)
 {
     const struct ls_recipe *recipe = cli_recipe(options, scenario);
@@ -103,10 +104,10 @@ static void add_file(struct collection *c, const char *path, bool named)
     }
 }
 
-/* Entries that were looked at; scandir() gives its filter no context. */
+/* Number of entries examined; scandir() gives its filter no context. */
 static int looked_at;
 
-/* Past the limit nothing is kept, so that a huge folder costs no memory. */
+/* Beyond the limit no entry is kept, so that a huge folder takes no memory. */
 static int is_visible(const struct dirent *entry)
 {
     return entry->d_name[0] != '.' && looked_at++ < ENTRIES_MAX;
@@ -127,14 +128,14 @@ static void complain_of_folder(struct collection *c, const char *folder, const c
 
 static void add_folder(struct collection *c, const char *folder);
 
-/* What lies in a folder. Symbolic links are not followed, because they can lead in circles and out of the tree; devices
- * and pipes are not read, because that may never end; other file systems are not entered. */
+/* Adds an entry of a folder. Symbolic links are not followed, because they can form cycles and leave the
+ * tree. Devices and pipes are not read, because reading may never end. Other file systems are not entered. */
 static void add_entry(struct collection *c, const char *path)
 {
     struct stat status;
     size_t length = strlen(path);
     if (lstat(path, &status) != 0) {
-        return; /* it has gone since */
+        return; /* the entry was removed meanwhile */
     }
     if (S_ISDIR(status.st_mode)) {
         if (status.st_dev == c->device) {

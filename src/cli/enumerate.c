@@ -16,7 +16,7 @@
 #define BATCH_MAX 64
 #define KEPT_NAME "worlds.kept"
 #define KEPT_MAGIC "lockstep worlds 1"
-#define REDUCE_STATES_MAX 200000 /* of each smaller world that is tried */
+#define REDUCE_STATES_MAX 200000 /* for each smaller world that is tried */
 
 /* ---- the list of all worlds ---- */
 
@@ -25,7 +25,8 @@ static bool is_matched(const struct cli_options *options, const char *name)
     return options->filter == NULL || fnmatch(options->filter, name, 0) == 0;
 }
 
-/* Returns false if no world of the class can match: its names begin with other letters than the filter. */
+/* Returns false if no world of the class can match, because the literal beginning of the filter differs from
+ * the names. */
 static bool class_may_match(const struct cli_options *options, const struct world_class *class)
 {
     char name[WORLDS_NAME_MAX], start[WORLDS_NAME_MAX + 8];
@@ -36,7 +37,7 @@ static bool class_may_match(const struct cli_options *options, const struct worl
                    literal < (size_t)size ? literal : (size_t)size) == 0;
 }
 
-/* Reads a world as a scenario. Returns false if it is none for this recipe. */
+/* Reads a world as a scenario. Returns false if the filter or the recipe excludes it. */
 static bool read_world(const struct cli_options *options, const struct world_spec *spec, struct cli_job *job)
 {
     char name[WORLDS_NAME_MAX], text[WORLDS_TEXT_MAX];
@@ -47,7 +48,7 @@ static bool read_world(const struct cli_options *options, const struct world_spe
     }
     worlds_text(spec, text);
     if (scenario_read_bytes(&job->scenario, name, text, strlen(text), &error) != 0) {
-        fprintf(stderr, "%s\n", error.text); /* the enumeration writes what the parser refuses: a bug */
+        fprintf(stderr, "%s\n", error.text); /* a bug: the enumeration wrote a text that the parser refuses */
         abort();
     }
     if (cli_suite_leaves_out(&job->scenario, cli_recipe(options, &job->scenario)) != NULL) {
@@ -63,7 +64,7 @@ static bool read_world(const struct cli_options *options, const struct world_spe
     return true;
 }
 
-/* Where a world stands in the list. */
+/* The position of a world in the list. */
 struct place {
     int class, world;
 };
@@ -91,11 +92,12 @@ struct batch {
     struct cli_job job[BATCH_MAX];
     struct place place[BATCH_MAX];
     int count;
-    int next;    /* the first that has not been reported */
-    int failing; /* the first that fails, -1 = none */
+    int next;    /* index of the first job not yet reported */
+    int failing; /* index of the first failing job, -1 = none */
 };
 
-/* A directed world expects nothing of a recipe but the properties: a command that the recipe had no use for makes it differ. */
+/* Returns whether a world fails. A directed world that differs does not: it expects only the properties of a
+ * recipe, and a command that the recipe had no use for makes it differ. */
 static bool has_failed(const struct cli_job *job)
 {
     enum verdict verdict = job->outcome->verdict;
@@ -103,7 +105,7 @@ static bool has_failed(const struct cli_job *job)
     return verdict == VERDICT_VIOLATED || verdict == VERDICT_ERROR || differs;
 }
 
-/* What a world takes from a budget: its states, or the steps of a directed run. */
+/* Returns what a world takes from a budget: its states, or the steps of a directed run. */
 static uint64_t states_of(const struct outcome *outcome)
 {
     return outcome->search.states > 0 ? outcome->search.states : outcome->steps;
@@ -121,7 +123,7 @@ static bool is_spent(const struct batch *batch, const struct outcome *outcome)
     return late || cli_interrupted() || states_of(outcome) > budget->states;
 }
 
-/* Jobs are reported in the order of the list: the first gap ends it. */
+/* Jobs are reported in the order of the list; the first gap ends the batch. */
 static void on_world(void *ctx, const struct cli_job *job)
 {
     struct batch *batch = ctx;
@@ -148,7 +150,7 @@ static void on_world(void *ctx, const struct cli_job *job)
     }
 }
 
-/* The worlds from the next one on. Those that are left out count at once if they stand before the first of the batch. */
+/* Fills the batch with the next worlds. Excluded worlds before the first of the batch are counted at once. */
 static void fill(struct batch *batch)
 {
     struct enumeration *worlds = batch->worlds;
@@ -178,7 +180,7 @@ static void fill(struct batch *batch)
             worlds->class = next.class;
             worlds->world = next.world;
         } else {
-            break; /* the next batch begins with it */
+            break; /* the next batch begins with this world */
         }
         at = behind(at);
     }
@@ -194,10 +196,10 @@ static void empty(struct batch *batch)
 
 /* ---- what fails ---- */
 
-/* While smaller worlds are tried. */
+/* State while smaller worlds are tried. */
 struct attempt {
     struct cli_budget *budget;
-    check_mask violated; /* properties, one of which is to be violated */
+    check_mask violated; /* properties, of which one must be violated */
     struct cli_job job[BATCH_MAX];
     struct world_spec spec[BATCH_MAX];
     int count, next, found;
@@ -218,7 +220,8 @@ static void on_attempt(void *ctx, const struct cli_job *job)
     }
 }
 
-/* Tries all worlds that are one step smaller; the first that fails takes the place of *spec. Returns 1 if there is one. */
+/* Tries all worlds that are one step smaller; the first failing one replaces *spec. Returns 1 if there is
+ * one, 0 if not, -1 on an error. */
 static int try_smaller(const struct cli_options *options, struct world_spec *spec, check_mask violated)
 {
     static struct attempt attempt;
@@ -250,7 +253,7 @@ static void ignore(void *ctx, const struct cli_job *job)
     (void)job;
 }
 
-/* Adds a finished job to the list, with an outcome of its own. */
+/* Adds a finished job to the list, with a copy of its outcome. */
 static int keep_job(const struct cli_job *job, struct cli_job **jobs, int *count)
 {
     bool room = array_resize(jobs, (size_t)*count + 1, sizeof **jobs);
@@ -264,7 +267,7 @@ static int keep_job(const struct cli_job *job, struct cli_job **jobs, int *count
     return 0;
 }
 
-/* The world as a file beside its trace: NAME.trace and NAME.scn. */
+/* Writes the world as NAME.scn beside its trace NAME.trace. */
 static void write_scenario(struct cli_job *job)
 {
     char path[OUTCOME_TRACE_MAX + 8];
@@ -281,7 +284,7 @@ static void write_scenario(struct cli_job *job)
     }
 }
 
-/* Searches the smallest world that still fails once more, with a trace that is shrunk, and adds it to the list. */
+/* Searches the smallest failing world once more, with a shrunk trace, and adds it to the list. */
 static int show(const struct cli_options *options, const struct world_spec *spec, struct cli_job **jobs,
                 int *count)
 {
@@ -303,7 +306,7 @@ static int show(const struct cli_options *options, const struct world_spec *spec
     return result;
 }
 
-/* Whether this world is among those that fail already: many worlds are reduced to one. */
+/* Returns whether a world is already in the list of failing worlds: many worlds are reduced to one. */
 static bool is_known(const struct world_spec *spec, const struct cli_job *jobs, int count)
 {
     char name[WORLDS_NAME_MAX];
@@ -345,7 +348,7 @@ static bool kept_path(const char *folder, char path[CLI_CHECKPOINT_MAX])
     return snprintf(path, CLI_CHECKPOINT_MAX, "%s/" KEPT_NAME, folder) < CLI_CHECKPOINT_MAX;
 }
 
-/* Which enumeration it is: its build and its options; one line. */
+/* Writes one line that identifies the enumeration: its build and its options. */
 static void identity_of(const struct cli_options *options, char *text, size_t size)
 {
     char build[BUILD_ID_MAX];
@@ -385,7 +388,7 @@ static bool read_line(FILE *file, char *line, size_t size)
     return true;
 }
 
-/* Reads what was kept; false if it is damaged or of another enumeration (*why). */
+/* Reads a saved enumeration; returns false with *why if the file is damaged or of another enumeration. */
 static bool take(FILE *file, const char *identity, struct enumeration *worlds, const char **why)
 {
     char line[CLI_IDENTITY_MAX + BUILD_ID_MAX + 8];
@@ -426,7 +429,7 @@ static int resume(const struct cli_options *options, const char *command, struct
     }
     FILE *file = fopen(path, "r");
     if (file == NULL) {
-        return 0; /* the suite was kept before it came to the worlds */
+        return 0; /* the suite was saved before its worlds began */
     }
     identity_of(options, identity, sizeof identity);
     bool taken = take(file, identity, worlds, &why);
@@ -472,7 +475,7 @@ static struct cli_budget budget_of(const struct cli_options *options)
     return budget;
 }
 
-/* Options of the searches of worlds: what is of the suite, or of reports, is none of them. */
+/* Returns the options for searches of worlds, without those of the suite and of reports. */
 static struct cli_options plain(const struct cli_options *options, struct cli_budget *budget)
 {
     struct cli_options plain = *options;

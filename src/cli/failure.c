@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a worker does with a violation before it is told: a shorter run with the same, and its story, which comes from a
- * replay of the file that was written. */
+/* The work of a worker on a violation before the report. It looks for a shorter run with the same violation,
+ * and makes the story from a replay of the written file. */
 
 #include "base/file.h"
 #include "cli/cli.h"
@@ -15,7 +15,7 @@
 
 #define SUFFIX ".trace"
 #define MIN_SUFFIX ".min.trace"
-#define MAX_STEPS 5000000 /* some seconds; most need a tenth of one */
+#define MAX_STEPS 5000000 /* some seconds; most violations need a tenth of a second */
 
 int cli_min_path(const char *path, char *out, size_t size)
 {
@@ -72,7 +72,8 @@ static void shrink(struct outcome *outcome, const struct trace *trace, volatile 
     }
 }
 
-/* The run once more, from its file. Fails if it does not show the violation any more. */
+/* Replays the run from its file and stores the story. The outcome becomes an error if the replay does not
+ * show the violation. */
 static void replay(struct outcome *outcome, const struct trace *trace)
 {
     struct input_error error = {.text = "its trace violates nothing"};

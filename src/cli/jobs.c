@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The parent of the workers (worker.h): it starts them, notes what each job came to, and stops them. */
+/* The parent of the workers (worker.h): it starts them, notes how each job ended, and stops them. */
 
 #include "cli/progress.h"
 #include "cli/worker.h"
@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define LOOK_AGAIN_MS 200 /* at workers that are to end */
-#define GRACE_S 10        /* for a search to end in an orderly way when it is interrupted */
+#define LOOK_AGAIN_MS 200 /* interval between looks at stopping workers */
+#define GRACE_S 10        /* time for an interrupted search to end in order */
 
 static bool interrupted;
 
@@ -27,11 +27,11 @@ bool cli_interrupted(void)
 
 struct slot {
     pid_t pid; /* 0 = free */
-    int job;   /* that its worker did when this was looked at last */
+    int job;   /* the job of the worker when the parent last looked */
     struct timespec since;
 };
 
-/* A list of jobs and who does them. */
+/* A list of jobs and their workers. */
 struct workers {
     const struct cli_options *options;
     struct cli_job *jobs;
@@ -60,7 +60,7 @@ static void note_end(struct cli_job *job, const struct worker_note *note, int st
     if (outcome->done && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return;
     }
-    if (outcome->done && outcome->shrinking) { /* what was found stays found */
+    if (outcome->done && outcome->shrinking) { /* findings so far stay valid */
         outcome_say(outcome, "  the worker died while it looked for a shorter trace\n");
         return;
     }
@@ -80,7 +80,7 @@ static void note_end(struct cli_job *job, const struct worker_note *note, int st
     }
 }
 
-/* Notes what workers have finished that have gone on with something else, and with what. */
+/* Notes the jobs that workers have finished before going on with another job, and that other job. */
 static void note_progress(struct workers *workers)
 {
     struct worker_queue *queue = workers->queue;
@@ -111,7 +111,8 @@ static void note_worker(struct workers *workers, struct slot *slot, int status)
     slot->pid = 0;
 }
 
-/* Searches of a recipe that is linked in have no guard, which makes them faster. If it crashes, no run is known that shows it. */
+/* Returns whether a crash is worth a repetition under a guard. Searches of a recipe that is linked in run
+ * without a guard, which is faster, so no run is known that shows the crash. */
 static bool is_worth_a_guard(const struct cli_job *job, int status)
 {
     bool crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM;
@@ -124,7 +125,8 @@ static pid_t start(struct workers *workers, struct slot *slot)
                         slot->job);
 }
 
-/* Does the job of a worker that has died once more. False if there is no reason to, or no worker. */
+/* Repeats the job of a dead worker under a guard. Returns false if there is no reason to, or no worker could
+ * start. */
 static bool do_guarded(struct workers *workers, struct slot *slot, int status)
 {
     struct cli_job *job = job_of(workers, slot);
@@ -138,7 +140,7 @@ static bool do_guarded(struct workers *workers, struct slot *slot, int status)
     return slot->pid > 0;
 }
 
-/* Waits until a signal may have changed something, for so long at most. Returns whether somebody interrupts. */
+/* Waits for a signal, for `ms` at most (below 0: without limit). Returns whether the signal interrupts. */
 static bool wait_for_signal(int ms)
 {
     sigset_t set = worker_signals();
@@ -147,7 +149,7 @@ static bool wait_for_signal(int ms)
     return signal == SIGINT || signal == SIGTERM;
 }
 
-/* Waits until a worker has ended a job, somebody interrupts, or it is time to show how far the others are. */
+/* Waits until a worker has ended a job, the user interrupts, or progress is due to be shown. */
 static void wait_for_one(struct workers *workers)
 {
     int status;
@@ -174,7 +176,7 @@ static int busy_slots(const struct workers *workers)
     return busy;
 }
 
-/* What a worker has found counts, even if it was still looking for a shorter way to show it. */
+/* Notes a killed worker: its findings count, even if it was still looking for a shorter trace. */
 static void note_killed(struct workers *workers, struct slot *slot)
 {
     struct cli_job *job = job_of(workers, slot);
@@ -198,7 +200,7 @@ static void end_workers(struct workers *workers)
     }
 }
 
-/* A worker that has died of what it was sent has not finished; one that has ended by itself has. */
+/* Notes a stopped worker. It has finished if it ended by itself, not if the parent's signal killed it. */
 static void note_stopped(struct workers *workers, struct slot *slot, int status)
 {
     bool sent = WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
@@ -210,7 +212,8 @@ static void note_stopped(struct workers *workers, struct slot *slot, int status)
     }
 }
 
-/* How long a search takes to be written depends on its size, not on whether it is well. */
+/* Returns whether a worker is saving its search. Saving takes a time that depends on the size of the search,
+ * so GRACE_S must not apply to it. */
 static bool any_is_saving(const struct workers *workers)
 {
     for (int i = 0; i < workers->queue->at_once; i++) {
@@ -223,8 +226,8 @@ static bool any_is_saving(const struct workers *workers)
     return false;
 }
 
-/* Searches are told to end and are waited for, because what they have found until now stands; the rest is worth nothing
- * when it is not finished. Who interrupts again does not want to wait. */
+/* Tells searches to end and waits for them, because their findings so far count. Kills other jobs, because an
+ * unfinished one is worthless. A second interrupt ends the waiting. */
 static void stop_workers(struct workers *workers)
 {
     struct timespec since;
@@ -262,7 +265,7 @@ static int count_finished(const struct workers *workers)
     return finished;
 }
 
-/* The search that has been under way for longest stands for all. */
+/* Shows the progress of the oldest running search. */
 static void show_progress(const struct workers *workers)
 {
     const struct slot *oldest = NULL;
@@ -282,7 +285,7 @@ static void *share(size_t size)
     return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* Outcomes stay when the workers have ended: cli_forget_jobs() gives them back. */
+/* Outcomes outlive the workers; cli_forget_jobs() frees them. */
 static int share_outcomes(struct cli_job *jobs, int count, bool covers)
 {
     struct outcome *outcomes = share((size_t)count * sizeof *outcomes);
@@ -317,14 +320,14 @@ static bool is_all_taken(const struct workers *workers)
     return __atomic_load_n(&workers->queue->next, __ATOMIC_SEQ_CST) >= workers->queue->count;
 }
 
-/* Starts workers while there is room. Returns 0, or -1 with errno set. */
+/* Starts workers in free slots. Returns 0, or -1 with errno set. */
 static int fill_slots(struct workers *workers)
 {
     for (int i = 0; i < workers->queue->at_once && !is_all_taken(workers) && !interrupted; i++) {
         struct slot *slot = &workers->slots[i];
         if (slot->pid == 0) {
             slot->job = worker_take(workers->queue);
-            if (slot->job < 0) { /* a worker was quicker */
+            if (slot->job < 0) { /* a worker has taken it first */
                 break;
             }
             clock_gettime(CLOCK_MONOTONIC, &slot->since);
@@ -338,7 +341,8 @@ static int fill_slots(struct workers *workers)
     return 0;
 }
 
-/* Reports what has finished: in the order of the list or, at the end, whatever there is. Returns up to where. */
+/* Reports finished jobs in the order of the list; with `all` also behind gaps. Returns the index of the next
+ * job. */
 static int report_finished(const struct workers *workers, int from, bool all, cli_report_fn report, void *ctx)
 {
     const struct cli_job *jobs = workers->jobs;
@@ -372,7 +376,7 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
                  void *ctx)
 {
     sigset_t set = worker_signals();
-    static struct workers workers; /* a worker that is forked leaves the slots to its parent */
+    static struct workers workers; /* not on the stack: a forked worker leaves the slots to its parent */
     int reported = 0, result = 0;
     if (count == 0) {
         return 0;
@@ -399,6 +403,6 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
     progress_clear();
     int finished = count_finished(&workers);
     munmap(workers.queue, workers.queue_size);
-    free(workers.slots); /* the signals stay blocked: what has been found is still to be told */
+    free(workers.slots); /* the signals stay blocked: the findings must still be reported */
     return result < 0 ? -1 : finished;
 }

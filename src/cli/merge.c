@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* lockstep merge: the files of shards become what one process would have said. */
+/* lockstep merge: makes from the files of shards the report of a single process. */
 #include "cli/shard_file.h"
 #include "explore/part.h"
 #include "explore/search.h"
@@ -39,12 +39,12 @@ struct merge {
     struct shard_file *file; /* sorted by shard */
     int files;
     const char *command;        /* of the shards */
-    struct cli_options options; /* theirs, with the reports that are wanted here */
+    struct cli_options options; /* options of the shards, with the reports wanted here */
     struct cli_job *job;
     int jobs;
     struct parts_list list;
     struct outcome **outcome; /* of each part; NULL = missing */
-    double *seconds;          /* likewise */
+    double *seconds;          /* of each part */
     bool missing;
 };
 
@@ -150,7 +150,7 @@ static int compare_all(const struct merge *m)
     return 0;
 }
 
-/* One line for all that are missing. */
+/* Writes one line that names all missing shards. */
 static void note_missing(struct merge *m)
 {
     int shards = m->file[0].shards, at = 0;
@@ -171,7 +171,7 @@ static void note_missing(struct merge *m)
 
 /* ---- what the shards were told ---- */
 
-/* The options go through the same gate as those of a command line. */
+/* Checks the options of the shards as options of a command line. */
 static int read_options(struct merge *m, const struct cli_options *mine)
 {
     static char path[] = "path", name[8];
@@ -194,7 +194,7 @@ static int read_options(struct merge *m, const struct cli_options *mine)
     if (status == 0 && m->options.help) {
         status = differs(&m->file[0], "a shard with options of its command", "--help");
     }
-    m->options.coverage = false; /* is not in the files */
+    m->options.coverage = false; /* shard files have no coverage */
     m->options.path = NULL;
     m->options.paths = 0;
     m->options.json = mine->json;
@@ -276,8 +276,8 @@ static void nothing_done(struct outcome *outcome, const char *what)
     outcome_say(outcome, "  %s was not done\n", what);
 }
 
-/* The seeds in their order, up to the first schedule that violates something or met a limit: behind it one process would
- * have done no more. Returns whether there are any. */
+/* Adds the seeds in order up to the first schedule with a violation or a limit, where a single process would
+ * have stopped. Returns whether there are any. */
 static bool add_seeds(struct outcome *const *part, int count, struct outcome *outcome, bool *missing)
 {
     bool any = false, end = false;
@@ -304,7 +304,7 @@ static bool add_seeds(struct outcome *const *part, int count, struct outcome *ou
     return any;
 }
 
-/* A directed run or a search, and the random schedules after it, if it left something to look for. */
+/* Merges a directed run or a search with the random schedules after it, if it left something to look for. */
 static void put_run_together(const struct merge *m, const struct scenario *scenario,
                              struct outcome *const *part, int count, struct outcome *outcome)
 {
@@ -375,7 +375,7 @@ static void put_together(const struct merge *m, struct cli_job *job, int from, i
     }
 }
 
-/* The parts of a scenario stand together in the list. */
+/* Merges the parts of each scenario, which are consecutive in the list. */
 static int put_all_together(struct merge *m)
 {
     int from = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* lockstep new: a folder to begin with. */
+/* lockstep new: makes a folder with a first recipe. */
 #include "base/file.h"
 #include "cli/cli.h"
 #include "scenario/recipes.h"
@@ -47,10 +47,10 @@ static const char REDIS_SCENARIO[] = "# Two clients take the lock once each, whi
                                      "process a b: acquire release\n"
                                      "explore loss<=1 late<=1 crash<=1 pause<=1 expire<=1 total<=1\n";
 
-/* What can be made. */
+/* A kind of folder. */
 struct kind {
     const char *word, *source,
-        *installed; /* the recipe to begin with, in the project and where it is installed */
+        *installed; /* path of the first recipe in the source tree, and below the prefix of an installation */
     const char *scenario;
 };
 
@@ -64,7 +64,7 @@ static int count_kinds(void)
     return recipe_find("redis_mutex") != NULL ? 2 : 1; /* only one program has worlds of Redis */
 }
 
-/* The program and the folder of its headers are written down as they are now. */
+/* Contains the present paths of the program and of its headers. */
 static const char MAKEFILE[] = "LOCKSTEP ?= %s\n"
                                "CFLAGS += -std=c11 -g -O2 -Wall -Wextra -fPIC\n"
                                "CPPFLAGS += -I%s\n"
@@ -100,7 +100,7 @@ static int cannot_write(const char *path)
     return CLI_ENVIRONMENT;
 }
 
-/* Writes one file of the folder and says so. */
+/* Writes one file of the folder and prints its path. */
 static int write_file(const char *folder, const char *name, const char *text, size_t size)
 {
     char path[PATH_MAX];
@@ -112,7 +112,7 @@ static int write_file(const char *folder, const char *name, const char *text, si
     return CLI_OK;
 }
 
-/* The template with another name. */
+/* Writes the template under another name. */
 static int write_recipe(const char *folder, FILE *template)
 {
     char name[NAME_SIZE_MAX + 3], *text = NULL, line[1024];

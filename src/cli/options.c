@@ -72,7 +72,7 @@ static const struct {
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
 
-/* What does not change what is found. */
+/* Options that do not change the findings. */
 #define OPTIONS_ASIDE                                                                                        \
     (OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_WORKERS | \
      OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF)
@@ -111,7 +111,7 @@ static int read_number(const char *command, const char *name, const char *text, 
     return 0;
 }
 
-/* Of random schedules; a search has others. */
+/* Reads a strategy of random schedules; a search has other strategies. */
 static int read_random_strategy(struct cli_options *options, const char *command, const char *text)
 {
     int strategy = strategy_find(text);
@@ -135,7 +135,7 @@ static int read_strategy(struct cli_options *options, const char *command, const
     return 0;
 }
 
-/* 500M, 8G: a number with the unit K, M or G, powers of 1024. */
+/* Reads 500M or 8G: a number with the unit K, M or G, powers of 1024. */
 static int read_size(const char *command, const char *name, int min_shift, const char *text, size_t *out)
 {
     char expected[96];
@@ -153,7 +153,7 @@ static int read_size(const char *command, const char *name, int min_shift, const
     return 0;
 }
 
-/* A number of states (5000000), or a duration: 45s, 3m, 1h. */
+/* Reads a number of states (5000000), or a duration: 45s, 3m, 1h. */
 static int read_budget(struct cli_options *options, const char *command, const char *text)
 {
     char *end = NULL;
@@ -171,7 +171,7 @@ static int read_budget(struct cli_options *options, const char *command, const c
     return 0;
 }
 
-/* 2/5: the second of five. */
+/* Reads 2/5: the second of five. */
 static int read_shard(struct cli_options *options, const char *command, const char *text)
 {
     char *slash = NULL, *end = NULL;
@@ -189,7 +189,7 @@ static int read_shard(struct cli_options *options, const char *command, const ch
     return 0;
 }
 
-/* A shared object; of shrink also the name of the violation that is to be kept. */
+/* Reads the path of a shared object, or for shrink the name of the violation to keep. */
 static int read_property(struct cli_options *options, const char *command, const char *text)
 {
     char why[PROPERTY_WHY_MAX];
@@ -209,7 +209,7 @@ static int read_property(struct cli_options *options, const char *command, const
     return CLI_USAGE;
 }
 
-/* Options without a value. */
+/* Switches on an option without a value. */
 static void switch_on(struct cli_options *options, uint64_t bit)
 {
     switch (bit) {
@@ -431,7 +431,7 @@ bool cli_given(const struct cli_options *options, int index, char *text, size_t 
     return false;
 }
 
-/* Options that leave a search what it is, so that a checkpoint may be gone on with whatever they say. */
+/* Options that may differ between the parts of a resumed search, because they do not define it. */
 static const uint64_t FREE_OPTIONS =
     OPTION_RECIPE | OPTION_PROPERTY | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
@@ -439,8 +439,8 @@ static const uint64_t FREE_OPTIONS =
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE |
     OPTION_COLOR | OPTION_SARIF;
 
-/* Writes the others down as if they had been given in the order of the list, once each: the recipe is always said, and what
- * is in the files of properties. */
+/* Writes the options that define a search, once each and in the order of the list. The recipe is always
+ * named, and each property with a hash of its file. */
 static void note_identity(struct cli_options *options)
 {
     char *text = options->identity;
@@ -506,7 +506,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
     }
     recipe_set_loader(load_recipe);
     opterr = 0;
-    optind = 0; /* starts over, also with glibc's permutation */
+    optind = 0; /* restarts getopt_long(), also with glibc's permutation */
     const char *letters = allowed & OPTION_OUT ? ":ho:" : ":h";
     while ((chosen = getopt_long(argc, argv, letters, list, NULL)) != -1) {
         if (chosen == ':') {

@@ -14,10 +14,11 @@
 
 #define REFRESH_MS 200
 #define SECONDS_BETWEEN_LINES 60
-#define SECONDS_VARIABLE "LOCKSTEP_PROGRESS_SECONDS" /* another number of them, from 1 on */
+#define SECONDS_VARIABLE "LOCKSTEP_PROGRESS_SECONDS" /* overrides the number of seconds; from 1 on */
 
-static double begun_s;     /* the present scenarios */
-static double last_line_s; /* the last line that stays; 0 = none, then from the first begin on */
+static double begun_s;     /* start of the present scenarios */
+static double last_line_s; /* time of the last permanent line, or of the first begin if there is none; 0 = not
+                            * begun */
 
 static bool refreshes(void)
 {
@@ -51,13 +52,13 @@ void progress_clear(void)
     }
 }
 
-/* The worker goes on counting meanwhile. */
+/* Reads a count that the worker changes meanwhile. */
 static uint64_t now_of(const uint64_t *count)
 {
     return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
 
-/* 950, 12.3k, 456M, 1.2G. */
+/* Writes 950, 12.3k, 456M, 1.2G. */
 static const char *in_short(double value, char text[16])
 {
     static const char UNITS[] = " kMGT";
@@ -70,7 +71,7 @@ static const char *in_short(double value, char text[16])
     return text;
 }
 
-/* How old the checkpoint is, if the search is kept. */
+/* Writes the age of the checkpoint, if the search is saved. */
 static void describe_checkpoint(char text[32], const struct cli_job *job)
 {
     const struct search_counts *search = &job->outcome->search;
@@ -105,7 +106,7 @@ static void describe(char *line, size_t size, const struct cli_job *job, double 
              in_short((double)now_of(&search->memory_bytes), text[5]), seconds, kept);
 }
 
-/* A line that is longer than the terminal is wide could not be taken back. */
+/* Returns the width of the terminal: a longer line could not be erased. */
 static int columns(void)
 {
     struct winsize window;
@@ -113,7 +114,7 @@ static int columns(void)
                                                                                : COLUMNS_DEFAULT;
 }
 
-/* As if the scenarios that are left took as long as those that have finished. */
+/* Estimates the time left, as if the other scenarios took as long as the finished ones. */
 static void describe_rest(char text[48], int finished, int count)
 {
     double left_s = finished > 0 ? (cli_now_s() - begun_s) / finished * (count - finished) : 0;

@@ -77,7 +77,7 @@ static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | O
 struct summary {
     const struct cli_options *options;
     int verdicts[VERDICT_ERROR + 1];
-    int violating; /* scenarios told so far that violate something */
+    int violating; /* violating scenarios reported so far */
     bool broken;   /* a report could not be written */
 };
 
@@ -90,7 +90,7 @@ static struct report_context context_of(const struct cli_options *options)
                                    .program = cli_program()};
 }
 
-/* Found by a pattern that the user has given, or given itself. */
+/* Returns whether the user named a scenario: by its path, or by a filter. */
 static bool is_named(const struct cli_options *options, const char *name)
 {
     bool named = options->filter != NULL;
@@ -138,7 +138,7 @@ static int exit_status(const struct summary *summary)
     return verdicts[VERDICT_LIMIT] > 0 || cli_interrupted() ? CLI_LIMIT : CLI_OK;
 }
 
-/* Nothing but JSON may stand on standard output then. */
+/* With --json, standard output may hold nothing but JSON. */
 static void closing_line(const struct summary *summary, int missing)
 {
     const int *verdicts = summary->verdicts;
@@ -155,7 +155,8 @@ static void closing_line(const struct summary *summary, int missing)
     fputc('\n', out);
 }
 
-/* What is there is not opened: whoever reads a pipe would see its end. A file that was not there is not left behind. */
+/* Returns whether a file can be written. An existing file is not opened: the reader of a pipe would see its
+ * end. A new file is removed again. */
 static bool can_write(const char *path)
 {
     if (access(path, F_OK) == 0) {
@@ -172,7 +173,7 @@ static int cannot_write(const char *command, const char *what, const char *optio
     return CLI_ENVIRONMENT;
 }
 
-/* What is said of all jobs together. */
+/* Writes the reports about all jobs together. */
 static void report_all(struct summary *summary, const char *command, const struct report_item *items,
                        int count, int finished, const struct enumeration *worlds)
 {
@@ -199,7 +200,7 @@ static void report_all(struct summary *summary, const char *command, const struc
     }
 }
 
-/* What comes behind the reports of all scenarios. */
+/* Writes everything after the reports of the single scenarios, and returns the exit status. */
 static int end_report(struct summary *summary, const char *command, const struct cli_job *jobs, int count,
                       int finished, const struct enumeration *worlds)
 {
@@ -234,8 +235,8 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
     return end_report(&summary, command, jobs, count, finished, NULL);
 }
 
-/* The worlds behind the suite's situations, unless one of these fails. What fails is reported like a situation. Returns how
- * many jobs have been added, or -1. */
+/* Runs the worlds after the suite's situations, unless a situation fails. Reports failing worlds like
+ * situations. Returns the number of added jobs, or -1. */
 static int run_worlds(struct summary *summary, struct enumeration *worlds, struct cli_job **jobs, int *count)
 {
     const struct cli_options *options = summary->options;
@@ -283,7 +284,7 @@ static int run_all(const struct cli_options *options, const char *command, struc
     return status;
 }
 
-/* Before the first run, because it may be a long one. */
+/* Checks the output paths before the first run, because that may be a long one. */
 static int check_outputs(const struct cli_options *options, const char *command)
 {
     if (options->out_given &&

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHOLE_NUMBERS_MAX 9007199254740992.0 /* JSON's numbers are whole up to here */
+#define WHOLE_NUMBERS_MAX 9007199254740992.0 /* the largest range of exact integers in JSON */
 
 static const char *const KINDS[] = {[CLI_PART_WHOLE] = "",
                                     [CLI_PART_FIRST] = "first",
@@ -25,7 +25,7 @@ enum field_type { FIELD_COUNT, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE, FIELD_TEXT }
 struct field {
     const char *name;
     enum field_type type;
-    size_t offset, size; /* in the object; of a text with its end */
+    size_t offset, size; /* in the object; the size of a text includes its final 0 */
 };
 
 #define COUNT(type, member)                                                                                  \
@@ -82,7 +82,7 @@ static const struct field FINDING[] = {COUNT(check_finding, premises), BOOL(chec
 
 /* ---- writing ---- */
 
-/* A seed may have more digits than a number of JSON: then it is a text. */
+/* Adds a count; as a text if it has more digits than a JSON number can hold. */
 static bool add_count(cJSON *object, const char *name, uint64_t value)
 {
     char digits[24];
@@ -126,7 +126,7 @@ static bool add_fields(cJSON *object, const void *from, const struct field *fiel
     return added;
 }
 
-/* In the order of struct tried. */
+/* Writes the fields in the order of struct tried. */
 static bool add_tried(cJSON *object, const struct tried *tried)
 {
     cJSON *list = cJSON_AddArrayToObject(object, "tried");
@@ -254,7 +254,7 @@ static const char *text_of(const cJSON *object, const char *name)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
-/* A whole number from `min` to `max`. */
+/* Reads an integer from `min` to `max`. */
 static bool number_of(const cJSON *object, const char *name, double min, double max, double *out)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
@@ -321,7 +321,7 @@ static bool read_field(const cJSON *object, const struct field *field, char *at)
     return true;
 }
 
-/* The name of the first field that is not as it should be, or NULL. */
+/* Returns the name of the first invalid field, or NULL. */
 static const char *read_fields(const cJSON *object, const struct field *field, int count, void *to)
 {
     for (int i = 0; i < count; i++) {
@@ -438,7 +438,7 @@ int shard_part(const struct shard_file *file, int index, const struct parts_list
     return name ? wrong_field(file, name, error) : at;
 }
 
-/* Where the text stops being JSON. */
+/* Complains of the position at which the text stops being JSON. */
 static int complain_of_text(const struct input *input, const char *end, struct input_error *error)
 {
     const char *start = input->text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The file of a shard: what one process has done of a call of run or check, as JSON. docs/many-machines.md has its fields. It
- * comes from outside when it is read: whatever is in it, the worst is a complaint. */
+/* The file of a shard: the work of one process for a call of run or check, as JSON. docs/many-machines.md
+ * lists its fields. A file is untrusted input: the worst result of any contents must be a complaint. */
 #ifndef CLI_SHARD_FILE_H
 #define CLI_SHARD_FILE_H
 
@@ -13,7 +13,7 @@
 
 struct cJSON;
 
-/* A file that was read. What it says of itself was looked through, its parts not yet. */
+/* A file that was read. Its head is checked, its parts not yet. */
 struct shard_file {
     char name[INPUT_NAME_MAX]; /* as given by the user */
     struct cJSON *json;        /* owned; the texts below lie in it */
@@ -22,16 +22,16 @@ struct shard_file {
     const struct cJSON *options, *scenarios, *parts; /* lists: of texts, and of objects */
 };
 
-/* Writes this shard's file: the finished jobs, each a part. Returns 0, or -1 with errno set. */
+/* Writes this shard's file, in which each finished job is a part. Returns 0, or -1 with errno set. */
 int shard_write(const char *path, const struct cli_options *options, const char *command,
                 const struct cli_job *scenarios, int count, const struct cli_job *jobs, int parts);
 
-/* Reads one. Returns 0, or -1 with the complaint in *error and nothing to close. */
+/* Reads a file. Returns 0, or -1 with the complaint in *error and nothing to close. */
 int shard_read(struct shard_file *file, const char *path, struct input_error *error);
 void shard_close(struct shard_file *file);
 
-/* What came of the index-th part of a file: which one it is, which has to be in the list, and its outcome. Returns the place
- * in the list, or -1 with the complaint in *error. */
+/* Reads the index-th part of a file, which must be in the list, and its outcome. Returns its index in the
+ * list, or -1 with the complaint in *error. */
 int shard_part(const struct shard_file *file, int index, const struct parts_list *list,
                struct outcome *outcome, double *seconds, struct input_error *error);
 

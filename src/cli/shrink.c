@@ -61,7 +61,7 @@ static void on_interrupt(int signal)
 struct watch {
     struct timespec start;
     int64_t shown_ms; /* when the progress line was last drawn */
-    bool shows;       /* there is one */
+    bool shows;       /* standard error is a terminal */
 };
 
 static int64_t elapsed_ms(const struct watch *watch)
@@ -169,7 +169,7 @@ static int shrink(const struct cli_options *options, const struct trace *trace, 
     return status;
 }
 
-/* The trace may have brought the property with it. */
+/* Loads the trace's properties, and checks that the wanted property exists: the trace may bring it. */
 static int check_property(const struct cli_options *options, const struct trace *trace)
 {
     struct input_error error;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The standard suite: situations for any recipe, in scenarios/suite; those of a kind of lock other than the
- * mutex, and those of a coordinator other than ZooKeeper, in folders below it. Each is searched while it is
- * small enough, and gets random schedules behind that. */
+/* The standard suite: situations for any recipe, in scenarios/suite. Situations for other kinds of lock than
+ * the mutex, and for other coordinators than ZooKeeper, are in folders below it. Each situation is searched
+ * up to a number of states; a larger one gets random schedules after that. */
 #include "cli/cli.h"
 #include "sim/abilities.h"
 
@@ -31,13 +31,13 @@ const char *cli_suite_folder(void)
 
 #define OWNERS_MAX 8
 
-/* The levels that each owner of a process has of each lock: its acquires less its releases. */
+/* The levels that each owner of a process holds of each lock: acquires minus releases. */
 struct depths {
     const struct world_options *options;
     int of[WORLD_LOCKS_MAX][OWNERS_MAX];
 };
 
-/* The levels that an owner has of all locks of the group. */
+/* Returns the levels that an owner holds of all locks of the group. */
 static int depth_in_group(const struct depths *depths, int lock, int owner)
 {
     int sum = 0;
@@ -49,8 +49,8 @@ static int depth_in_group(const struct depths *depths, int lock, int owner)
     return sum;
 }
 
-/* Counts one step of a process. Returns whether it acquires what has not been given back, or another lock of
- * that group. */
+/* Counts one step of a process. Returns whether it acquires a lock of a group of which the owner holds one
+ * already. */
 static bool goes_deeper(struct depths *depths, const struct action *op)
 {
     int *depth = depths->of[op->lock];
@@ -86,7 +86,8 @@ static bool reenters(const struct world_options *options, const struct world_pro
     return deep;
 }
 
-/* The same for the commands of a directed scenario. An acquire with a deadline adds no level, since it may fail. */
+/* Does the same for the commands of a directed scenario. An acquire with a deadline adds no level, because it
+ * may fail. */
 static bool commands_reenter(const struct scenario *scenario)
 {
     struct depths depths[WORLD_PROCESSES_MAX] = {0};
@@ -108,7 +109,8 @@ static bool commands_reenter(const struct scenario *scenario)
     return deep;
 }
 
-/* What a recipe without this function cannot be asked for. A search passes such a step over, a directed scenario does not. */
+/* Returns the reason if a recipe lacks the function for an operation. A search skips such a step; a directed
+ * scenario cannot. */
 static const char *lacks(const struct ls_recipe *recipe, const struct action *op)
 {
     switch (op->kind) {
@@ -178,7 +180,7 @@ bool cli_suite_has_worlds(const struct cli_options *options)
     bool named = options->filter != NULL && strncmp(options->filter, "worlds/", strlen("worlds/")) == 0;
     bool of_mutexes = !options->recipe_given ||
                       (recipe_knows_kind(options->found_recipe, LS_LOCK_MUTEX) &&
-                       recipe_is_for(options->found_recipe, NULL)); /* worlds of ZooKeeper alone */
+                       recipe_is_for(options->found_recipe, NULL)); /* only ZooKeeper has worlds */
     return options->suite && !none && of_mutexes && options->shards == 0 &&
            (options->filter == NULL || options->budget_given || named);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Which fault met a process in which phase: computed by running the directed scenarios, not by reading them.
- */
+/* The table of faults by phase of a process, computed by running the directed scenarios, not by reading
+ * them. */
 
 #include "cli/cli.h"
 #include "scenario/direct.h"
@@ -15,10 +15,10 @@
 
 enum phase {
     PHASE_IDLE,
-    PHASE_ACQUIRE, /* asked, and not yet known to be behind somebody */
+    PHASE_ACQUIRE, /* has asked, and is not known to be behind another contender */
     PHASE_WAIT,    /* watches a predecessor */
     PHASE_HOLD,
-    PHASE_RELEASE, /* given back, the node is not known to be gone */
+    PHASE_RELEASE, /* has released; the node is not known to be gone */
     PHASES
 };
 
@@ -47,7 +47,7 @@ static const char *const ROW_NAMES[ROWS] = {"loss",  "late",  "refuse", "partiti
                                             "pause", "crash", "cancel", "timeout",   "alloc",
                                             "call",  "lag",   "server", "sweep",     "remove"};
 
-/* Why a cell cannot be filled. */
+/* The reason why a cell must stay empty. */
 static const struct {
     enum row row;
     enum phase phase;
@@ -62,8 +62,8 @@ static const struct {
 struct table {
     const struct scenario *scenario;
     enum phase phase[WORLD_PROCESSES_MAX][WORLD_LOCKS_MAX][OWNERS];
-    bool met[ROWS][PHASES];  /* in the present scenario */
-    int count[ROWS][PHASES]; /* scenarios */
+    bool met[ROWS][PHASES];  /* met in the present scenario */
+    int count[ROWS][PHASES]; /* number of scenarios */
 };
 
 /* ---- phases ---- */
@@ -126,7 +126,7 @@ static void on_event(void *ctx, const struct event *event)
 
 /* ---- faults ---- */
 
-/* Rows are called after the fault that pays, or else after the verb. */
+/* Returns the row of a fault: the row has the name of the fault's budget, or else of its verb. */
 static int row_of(const struct action *action)
 {
     int fault = world_fault_of(action);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a fuzzer has found, sorted: each input runs in a process of its own, what it violates is shrunk, and inputs whose
- * shortest runs look alike are one finding. */
+/* Sorts a fuzzer's findings. Each input runs in a process of its own, and its violation is shrunk. Inputs
+ * with shortest runs of the same shape are one finding. */
 
 #include "base/array.h"
 #include "base/file.h"
@@ -24,8 +24,8 @@
 
 #define INPUTS_MAX 100000
 #define INPUT_BYTES_MAX (FUZZ_HEADER + FUZZ_DECISIONS_MAX)
-#define HANG_S 20L    /* of processor time for one input */
-#define SHRINK_S 600L /* and for what is made of it; then it stays as it was found */
+#define HANG_S 20L    /* limit of processor time for one input */
+#define SHRINK_S 600L /* limit for shrinking; beyond it the finding stays as it is */
 #define SHAPE_MAX 8192
 #define DEFAULT_OUT "build/triage"
 
@@ -53,7 +53,7 @@ static const char HELP[] =
     "  lockstep triage --recipe build/release/recipes/naive_herd.so --out build/herd "
     "build/fuzz/recipe/main/crashes\n";
 
-/* What the process that runs an input tells. */
+/* The report of the process that runs an input. */
 struct report {
     struct outcome outcome;
     enum fuzz_end end;
@@ -79,7 +79,7 @@ struct triage {
 
 static volatile int stop;
 
-/* SIGVTALRM ends the process after so much processor time. */
+/* Makes SIGVTALRM end the process after so much processor time. */
 static void limit_time(long seconds)
 {
     struct itimerval timer = {.it_value = {.tv_sec = seconds}};
@@ -97,7 +97,7 @@ static void run_input(const struct triage *t, const uint8_t *bytes, size_t size)
     t->report->done = true;
 }
 
-/* Returns how the process ended. */
+/* Runs an input in a child process and returns its status. */
 static int run_apart(struct triage *t, const uint8_t *bytes, size_t size)
 {
     int status = 0;
@@ -116,7 +116,7 @@ static int run_apart(struct triage *t, const uint8_t *bytes, size_t size)
 
 /* ---- what a finding looks like ---- */
 
-/* Steps of the system, which a scenario does by `do`. */
+/* Returns whether a label is a step of the system, which a scenario does by `do`. */
 static bool is_of_system(const char *label)
 {
     static const char *const WORDS[] = {"apply ", "commit-late ", "catch-up ", "deliver ", "connect ",
@@ -130,7 +130,8 @@ static bool is_of_system(const char *label)
     return false;
 }
 
-/* Processes by the order in which they appear, so that findings do not differ by names alone. Fuzzed ones have one letter. */
+/* Returns a letter by the order in which processes appear, so that findings do not differ only in names.
+ * Fuzzed processes have names of one letter. */
 static char letter_of(char name, char seen[FUZZ_CLIENTS_MAX + 1])
 {
     char *at = strchr(seen, name);
@@ -173,7 +174,7 @@ static uint64_t shape_of(const struct trace *trace)
 
 /* ---- what is written ---- */
 
-/* The world of the trace without its programs: its choices become commands. */
+/* Writes the world of the trace without its programs: its choices become commands. */
 static void write_header(FILE *file, const struct trace *trace)
 {
     for (const char *line = trace->text; *line != 0;) {
@@ -199,7 +200,7 @@ static void write_commands(FILE *file, const struct trace *trace)
     }
 }
 
-/* What the story says about the violation: it knows the names of the shorter run. */
+/* Returns the length of the story's sentence about the violation, which has the names of the shorter run. */
 static int why(const struct outcome *outcome, const char **text)
 {
     static const char MARK[] = " is violated at step ";
@@ -302,7 +303,7 @@ static void sort_violation(struct triage *t, const char *path)
     trace_close(&trace);
 }
 
-/* One that ends its process, whose name is the reason. */
+/* Sorts an input that ended its process; the reason of the end is the name. */
 static void sort_death(struct triage *t, const char *path, int status)
 {
     bool hang = WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM;
@@ -332,7 +333,7 @@ static void take_file(struct triage *t, const char *path)
     t->inputs++;
     int status = run_apart(t, bytes, size);
     if (t->report->end == FUZZ_VIOLATED) {
-        sort_violation(t, path); /* also if shrinking it did not end well */
+        sort_violation(t, path); /* also if shrinking it has failed */
     } else if (!t->report->done) {
         sort_death(t, path, status);
     } else {
@@ -355,7 +356,8 @@ static bool is_findings(const char *name)
     return strcmp(name, "crashes") == 0 || strcmp(name, "hangs") == 0;
 }
 
-/* `flat`: all files in it are inputs. Otherwise those in folders below it that have the right names. */
+/* Takes the files of a folder. `flat`: all files in it are inputs. Otherwise only files in folders below it
+ * named crashes or hangs. */
 static void take_folder(struct triage *t, const char *path, bool flat, int depth)
 {
     struct dirent **entry;

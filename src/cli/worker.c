@@ -21,7 +21,7 @@
 
 static uint64_t last_heartbeat;
 
-static const char *volatile *judging_of_job; /* in memory that is shared with the parent */
+static const char *volatile *judging_of_job; /* in memory shared with the parent */
 
 static void on_watchdog(int signal)
 {
@@ -45,15 +45,15 @@ static void start_watchdog(void)
     setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
-/* In each process of a search that has several: what one is in is no other one's to say. */
+/* Begins a process of a search with several: a single variable cannot name the property of each process. */
 static void begin_searching(void)
 {
     loaded_say_where(NULL);
     start_watchdog();
 }
 
-/* What the directed run has shown is added to what the random ones showed after it. A file that another
- * recipe does not match is worth random schedules all the same: they may tell why. */
+/* Adds the findings of the directed run to those of the random runs after it. Random schedules run even if
+ * another recipe does not match the file: they may show why. */
 static void merge(struct outcome *outcome, const struct outcome *directed)
 {
     outcome->mask |= directed->mask;
@@ -88,7 +88,7 @@ void cli_add_random(const struct cli_options *options, const struct scenario *sc
                (random->verdict == VERDICT_LIMIT || random->verdict == VERDICT_HOLDS)) {
         uint64_t schedules = random->runs;
         struct tried tried = random->tried;
-        *random = *first; /* what the search says is worth more */
+        *random = *first; /* the search's outcome counts more */
         random->runs = schedules;
         tried_merge(&random->tried, &tried);
     }
@@ -112,7 +112,7 @@ static void on_stop(int signal)
     stop_asked = 1;
 }
 
-/* A search ends in an orderly way when it is told to: what it has found until then is worth telling. */
+/* Lets a search end in order on SIGTERM, because its findings so far are worth reporting. */
 static void listen_to_stop(void)
 {
     struct sigaction action = {.sa_handler = on_stop};
@@ -126,14 +126,14 @@ double cli_now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A world of an enumeration gets what is left of its budget. */
+/* Gives a world of an enumeration the rest of the enumeration's budget. */
 static void limit_world(const struct cli_budget *budget, const struct cli_job *job,
                         struct explore_options *explore)
 {
     explore->states_max = job->states_max;
-    explore->layers = false; /* all runs with fewer faults are among those with all */
+    explore->layers = false; /* all runs with fewer faults are among those with all faults */
     if (budget->states < UINT64_MAX && (explore->states_max == 0 || budget->states < explore->states_max)) {
-        explore->states_max = budget->states + 1; /* so many are too many */
+        explore->states_max = budget->states + 1; /* one state more than the budget has left */
     }
     double left = budget->deadline_s - cli_now_s();
     if (budget->deadline_s > 0 && (explore->seconds_max <= 0 || left < explore->seconds_max)) {
@@ -141,8 +141,8 @@ static void limit_world(const struct cli_budget *budget, const struct cli_job *j
     }
 }
 
-/* The file's counts are those of the recipe that it has by default, with the file's run constants, renaming,
- * and every choice point. */
+/* Claimed counts are those of the file's default recipe, with the file's run constants, renaming, and every
+ * choice point. */
 bool cli_counts_compare(const struct cli_options *options, const struct scenario *scenario)
 {
     return cli_recipe(options, scenario) == recipe_for(&scenario->options) && !options->seed_given &&
@@ -178,7 +178,7 @@ static void search(const struct cli_options *options, const struct run_setup *se
     signal(SIGTERM, SIG_DFL);
 }
 
-/* Of a directed run there is one, and it is done once. */
+/* Shows output on standard error. A directed run is done once, so the output appears once. */
 static void show_output(void *ctx, int process, const char *text, size_t size)
 {
     (void)ctx;
@@ -201,7 +201,7 @@ static void work(const struct cli_options *options, struct cli_job *job, int at_
             random_find_others(&setup, part->first_seed, part->seeds, job->outcome);
         }
     } else if (job->scenario.exploring && options->no_search) {
-        *verdict = VERDICT_LIMIT; /* until the random schedules have said more */
+        *verdict = VERDICT_LIMIT; /* until the random schedules give a verdict */
     } else if (job->scenario.exploring) {
         search(options, &setup, job, at_once);
     } else {
@@ -215,14 +215,14 @@ static void work(const struct cli_options *options, struct cli_job *job, int at_
                (*verdict == VERDICT_HOLDS || *verdict == VERDICT_DIFFERS || *verdict == VERDICT_LIMIT)) {
         run_random(options, &setup, options->seeds, job->outcome);
     }
-    coverage_into(NULL, NULL); /* what follows has been done before */
+    coverage_into(NULL, NULL); /* the following runs repeat covered ones */
     job->outcome->done = true;
     job->outcome->shrinking = true;
     cli_prepare_failure(job->outcome, !options->no_shrink, &stop_asked);
     job->outcome->shrinking = false;
 }
 
-/* Whether this worker does another job after this one. */
+/* Returns whether this worker takes another job after this one. */
 static bool goes_on(const struct cli_job *job)
 {
     enum verdict verdict = job->outcome->verdict;
@@ -245,7 +245,7 @@ int worker_take(struct worker_queue *queue)
     return job < queue->count ? job : -1;
 }
 
-/* Works until there is nothing more to do for this worker. */
+/* Does jobs until none is left or this worker must end. */
 static void work_on(const struct cli_options *options, struct cli_job *jobs, struct worker_queue *queue,
                     int *doing)
 {
@@ -275,18 +275,18 @@ pid_t worker_start(const struct cli_options *options, struct cli_job *jobs, stru
                    int slot, int job)
 {
     sigset_t set = worker_signals();
-    fflush(NULL); /* or the worker would write it again */
+    fflush(NULL); /* otherwise the worker would write it again */
     queue->doing[slot] = job;
     pid_t parent = getpid(), pid = fork();
     if (pid != 0) {
         return pid;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* or a search would go on, and keep itself, for nobody */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* otherwise a search without a parent would go on and save itself */
     if (getppid() != parent) {
         _exit(1);
     }
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a property or a constructor writes is no part of the report */
-    signal(SIGINT, SIG_IGN);            /* the parent ends its workers itself */
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* output of a property or a constructor is no part of the report */
+    signal(SIGINT, SIG_IGN);            /* the parent ends its workers */
     if (jobs[job].scenario.exploring) {
         listen_to_stop();
     }

@@ -33,7 +33,8 @@ static void on_event(void *ctx, const struct event *event)
     situations_event(&driver->situations, event);
 }
 
-/* What was met in the middle of a step may have been left there: a world that is well is the beginning of others. */
+/* Begins a run from scratch, and saves its beginning for further runs unless it has met a violation or a
+ * limit. These may interrupt a step and leave its data behind. */
 static void begin_anew(struct fuzz_driver *driver)
 {
     memset(&driver->stats, 0, sizeof driver->stats);
@@ -62,7 +63,7 @@ static void begin(struct fuzz_driver *driver)
     run_begin_from(&driver->run, driver->first.world, &driver->first.judged);
 }
 
-/* Most inputs have the header of the one before. */
+/* Returns whether the world of this header is open: most inputs have the header of the input before. */
 static bool is_entered(const struct fuzz_driver *driver, const uint8_t header[FUZZ_HEADER])
 {
     return driver->open && driver->entered == driver->recipe &&
@@ -139,7 +140,7 @@ static bool of_program(const struct action *action)
     return world_is_verb(action) && !world_is_fault(action);
 }
 
-/* Which decision buys a fault. Those of one coordinator alone: FUZZ_SERVER. */
+/* The decision that buys each fault. FUZZ_SERVER buys the faults of a single coordinator. */
 static const uint8_t of_fault[WORLD_FAULT_OWN] = {
     [WORLD_FAULT_LOSS] = FUZZ_LOSS,     [WORLD_FAULT_EXPIRE] = FUZZ_EXPIRE,
     [WORLD_FAULT_PAUSE] = FUZZ_PAUSE,   [WORLD_FAULT_CRASH] = FUZZ_CRASH,
@@ -171,7 +172,7 @@ bool fuzz_is_about(enum fuzz_what what, const struct action *action)
     case FUZZ_HEAL:
         return world_is_healing(action);
     case FUZZ_REFUSE:
-        if (kind == ACTION_PARTITION) { /* a script's refusal for good */
+        if (kind == ACTION_PARTITION) { /* a refusal without end, in a script */
             return true;
         }
         break;
@@ -182,7 +183,7 @@ bool fuzz_is_about(enum fuzz_what what, const struct action *action)
     return fault >= 0 && (fault < WORLD_FAULT_OWN ? of_fault[fault] : FUZZ_SERVER) == what;
 }
 
-/* What actions that a decision may mean come from. */
+/* Returns the sources of the actions that a decision may mean. */
 static unsigned parts_of(enum fuzz_what what)
 {
     switch (what) {
@@ -205,7 +206,7 @@ static unsigned parts_of(enum fuzz_what what)
     }
 }
 
-/* What happens at the servers is nobody's. */
+/* Returns whether a decision is about servers, whose actions belong to no client. */
 static bool is_of_nobody(enum fuzz_what what)
 {
     return what == FUZZ_CATCH_UP || what == FUZZ_SERVER;
@@ -239,7 +240,7 @@ int fuzz_which(const struct fuzz_driver *driver, const uint8_t *decision, int ke
     return which % kept;
 }
 
-/* What a decision says happens; false if it is not possible now. */
+/* Does the action of a decision; returns false if it is not possible now. */
 static bool decide(struct fuzz_driver *driver, const uint8_t *decision)
 {
     int kept = fuzz_choices(driver, decision[0]);
@@ -283,7 +284,7 @@ static void go_to_the_end(struct fuzz_driver *driver)
     }
 }
 
-/* No faults any more: whoever waits is to be served, and what is left over is seen at rest. */
+/* Ends all faults, so that waiting clients must be served, and judges the world at rest. */
 static void come_to_rest(struct fuzz_driver *driver)
 {
     go_to_the_end(driver);
@@ -302,7 +303,7 @@ bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
     return well;
 }
 
-/* Each run reaches its marks anew: which it does, and where the code of a mark goes, then follows from its input alone. */
+/* Clears the marks: which marks a run reaches, and branches at them, then follow from its input alone. */
 static void forget_marks(const struct fuzz_driver *driver)
 {
     for (int i = -1; (i = coverage_take_mark(driver->recipe, i)) >= 0;) {

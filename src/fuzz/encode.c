@@ -7,7 +7,7 @@
 
 /* ---- the header ---- */
 
-/* Something is in the directory of the first lock from the beginning on. */
+/* Returns whether the directory of the first lock holds a node at the beginning. */
 static bool has_stranger(const struct world_options *options)
 {
     size_t size = strlen(options->lock_path[0]);
@@ -31,7 +31,7 @@ static uint8_t bits_of(const struct world_options *options)
     return (uint8_t)bits;
 }
 
-/* All that can happen does: three of each kind, nine in all. */
+/* Allows every fault that can happen: three of each kind, nine in all. */
 void fuzz_encode_world(const struct world_options *options, uint8_t header[FUZZ_HEADER])
 {
     int clients = options->processes < FUZZ_CLIENTS_MAX ? options->processes : FUZZ_CLIENTS_MAX;
@@ -45,11 +45,11 @@ void fuzz_encode_world(const struct world_options *options, uint8_t header[FUZZ_
     header[8] = (uint8_t)options->seed;
 }
 
-/* What a client does: its program, or the verbs of the run. */
+/* The operations of a client: its program, or the verbs of the run. */
 struct deeds {
     const struct action *action;
     int actions;
-    int process; /* the actions of others are passed over; -1 = there are none */
+    int process; /* the client, whose actions alone count; -1 = all actions are its own */
 };
 
 static struct deeds deeds_of(const struct world_options *options, int process, const struct action *action,
@@ -61,7 +61,7 @@ static struct deeds deeds_of(const struct world_options *options, int process, c
     return (struct deeds){action, actions, process};
 }
 
-/* How many of the deeds are the first operations of the program. */
+/* Returns how many of the deeds are the first operations of the program. */
 static int agreement(const struct world_program *program, struct deeds deeds)
 {
     int at = 0;
@@ -79,7 +79,8 @@ static int agreement(const struct world_program *program, struct deeds deeds)
     return at;
 }
 
-/* Worlds whose first clients have the programs in turn. Of those that agree alike the shortest is taken. */
+/* Opens a world for each program in turn, and chooses for each client the program that agrees longest with
+ * its deeds; of equal ones the shortest. */
 static bool put_programs(struct fuzz_driver *driver, const struct world_options *options,
                          const struct action *action, int actions, uint8_t header[FUZZ_HEADER])
 {
@@ -111,7 +112,7 @@ static bool is_like(const struct action *a, const struct action *b)
     return a->kind == b->kind && a->process == b->process;
 }
 
-/* The bytes of a decision for an action that is the same, or like it; false if there is none. */
+/* Writes the bytes of a decision for an action that fits the wanted one. False if there is none. */
 static bool find(struct fuzz_driver *driver, const struct action *wanted,
                  bool (*fits)(const struct action *, const struct action *), uint8_t out[2],
                  struct action *found)
@@ -136,7 +137,7 @@ static bool find(struct fuzz_driver *driver, const struct action *wanted,
     return false;
 }
 
-/* The default schedule's steps in a row are decisions together. */
+/* Writes successive steps of the default schedule, up to 16 as one decision. */
 static size_t put_default(uint8_t *out, size_t size, size_t room, int *steps)
 {
     for (; *steps > 0 && size < room; *steps -= *steps < 16 ? *steps : 16) {

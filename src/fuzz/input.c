@@ -10,11 +10,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Bytes of the header that mean nothing for a coordinator other than ZooKeeper: they give its own options their
- * values. */
+/* Bytes of the header that have no meaning for coordinators other than ZooKeeper; they set the options of
+ * those. */
 static const uint8_t OWN_BYTES[] = {1, 3};
 
-/* What a client does; x and y are the locks, y is x if there is one alone. */
+/* Programs of clients. x and y are the locks; y means x if there is only one. */
 static const char *const PROGRAMS[] = {
     "acquire x release x",
     "acquire x release x acquire x release x",
@@ -52,11 +52,11 @@ static const int32_t SEQUENCES[] = {0, 0, 0, 8, 99998, 32766, 65534, 2147483645}
 
 struct header {
     const struct coordinator *coordinator;
-    bool is_zookeeper; /* the options of servers and directories mean something */
+    bool is_zookeeper; /* options of servers and directories have a meaning */
     uint8_t byte[FUZZ_HEADER];
 };
 
-/* In the lock's directory, and no contender; it sorts before all that are. */
+/* A node in the lock's directory that is no contender; it sorts before all contenders. */
 #define STRANGER "/locks/x/content"
 
 struct text {
@@ -108,7 +108,7 @@ static bool has(const struct header *header, unsigned bit)
     return (header->byte[2] & bit) != 0;
 }
 
-/* The i-th option of the coordinator's own; NULL behind the last that has a byte. */
+/* Returns the i-th option that only this coordinator has; NULL behind the last that has a byte. */
 static const struct coord_option *own_option(const struct header *header, size_t i)
 {
     const struct coord_option *options = header->coordinator->options;
@@ -155,7 +155,7 @@ static void say_world(struct text *text, const struct header *header)
     say(text, "\n");
 }
 
-/* A program with the names of the locks that there are. */
+/* Writes a program with the names of the existing locks. */
 static void say_program(struct text *text, const char *program, bool two)
 {
     for (const char *at = program; *at != 0; at++) {
@@ -164,7 +164,7 @@ static void say_program(struct text *text, const char *program, bool two)
     }
 }
 
-/* A fault that cannot happen in this world would be refused. */
+/* Returns whether a fault can happen in this world: the parser refuses a budget for any other. */
 static bool can_happen(const struct header *header, enum world_fault fault)
 {
     struct world_options options = {.coordinator = header->coordinator->name,
@@ -174,7 +174,7 @@ static bool can_happen(const struct header *header, enum world_fault fault)
         options.own[i] = own_value(header, i);
     }
     switch (fault) {
-    case WORLD_FAULT_RMDIR: /* inputs of before keep their meaning */
+    case WORLD_FAULT_RMDIR: /* without these five kinds, older inputs keep their meaning */
     case WORLD_FAULT_EVICT:
     case WORLD_FAULT_TOUCH:
     case WORLD_FAULT_CALL:
@@ -185,7 +185,8 @@ static bool can_happen(const struct header *header, enum world_fault fault)
     }
 }
 
-/* A fault of the coordinator alone has the bit of one that is not drawn here. */
+/* Returns the bit of a fault. A fault of a single coordinator has the bit of a kind that is not drawn
+ * here. */
 static unsigned bit_of(enum world_fault fault)
 {
     return fault < WORLD_FAULT_OWN ? fault : 15 - (fault - WORLD_FAULT_OWN) % 5;

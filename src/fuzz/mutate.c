@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-#define STACK_LOG2 3 /* up to so many mutations upon each other, as a power of two */
+#define STACK_LOG2 3 /* log2 of the maximum of mutations applied to one input */
 #define HEADER_ONE_IN 5
-#define BLOCK_MAX 16 /* decisions that are moved, repeated or taken at once */
-#define MOVE_MAX 8   /* decisions that a fault is moved over */
+#define BLOCK_MAX 16 /* limit of decisions repeated or copied at once */
+#define MOVE_MAX 8   /* limit of decisions that a fault is moved over */
 
 struct list {
-    uint8_t *bytes; /* header and decisions */
+    uint8_t *bytes; /* header, then decisions */
     size_t size, max;
 };
 
@@ -32,7 +32,7 @@ size_t fuzz_decisions(const uint8_t *in, size_t size)
     return count;
 }
 
-/* Where the index-th decision begins, or the end. */
+/* Returns the offset of the index-th decision, or the end. */
 static size_t place(const uint8_t *bytes, size_t size, size_t index)
 {
     size_t at = FUZZ_HEADER;
@@ -96,7 +96,7 @@ static void repeat(struct list *list, struct rng *rng)
     put_in(list, place(list->bytes, list->size, any(rng, count + 1)), block, to - from);
 }
 
-/* Takes one decision out and puts it in elsewhere. */
+/* Removes one decision and inserts it elsewhere. */
 static void move(struct list *list, size_t index, size_t to)
 {
     uint8_t decision[2];
@@ -115,7 +115,7 @@ static void swap(struct list *list, struct rng *rng)
     }
 }
 
-/* The index of some fault, or `count` if there is none. */
+/* Returns the index of a random fault, or `count` if there is none. */
 static size_t any_fault(const struct list *list, struct rng *rng, size_t count)
 {
     size_t chosen = count, seen = 0, index = 0;
@@ -140,7 +140,7 @@ static void move_fault(struct list *list, struct rng *rng)
     }
 }
 
-/* Another client, another number of default steps, other parameters of a fault. */
+/* Changes the client, the number of default steps, or the parameters of a fault. */
 static void change(struct list *list, struct rng *rng)
 {
     size_t count = fuzz_decisions(list->bytes, list->size);
@@ -156,7 +156,8 @@ static void change(struct list *list, struct rng *rng)
     }
 }
 
-/* Some decisions of the other input, from the same place on, or all that follow there. */
+/* Inserts some decisions of the other input from the same index on, or replaces all that follow by the other
+ * input's. */
 static void take_from(struct list *list, struct rng *rng, const uint8_t *other, size_t other_size)
 {
     size_t count = fuzz_decisions(list->bytes, list->size), index = any(rng, count + 1);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Steps of a recipe that may crash, never come back, or keep state where a world does not look.
+/* Guards steps of a recipe that may crash, never return, or keep state outside of its world.
  *
- * A fault inside a call is caught by a signal handler, which goes back to where the call began. A call that does
- * not come back is found by a timer that counts processor time: at two ticks in a row within the same call. It is ended only
- * while the recipe's own code runs, never inside the simulated client or the C library, so that what these keep is whole.
- * Variables are compared after each call with what they were, and put back. */
+ * A signal handler catches a fault inside a call and jumps back to where the call began. A timer of processor
+ * time finds a call that does not return: two ticks in a row meet the same call as the tick before. The timer
+ * ends a call only in the recipe's own code, never inside the simulated client or the C library, so that
+ * their data stays intact. After each call the recipe's variables are compared with their saved values and
+ * restored. */
 #include "sim/guard.h"
 #include "plugin/plugin.h"
 
@@ -27,17 +28,17 @@
 
 static const struct object *watched;
 static uintptr_t base;
-static uintptr_t code_offset; /* from base */
+static uintptr_t code_offset; /* offset from `base` */
 static size_t code_size;
 static struct variables variables;
 
 static sigjmp_buf way_back;
-static volatile sig_atomic_t within; /* a guarded call */
+static volatile sig_atomic_t within; /* inside of a guarded call */
 static volatile sig_atomic_t signal_number;
 static volatile uintptr_t fault_at;
 static unsigned long call_at_tick;
 static volatile sig_atomic_t ticks;
-static bool armed; /* the timer, in this process */
+static bool armed; /* the timer runs in this process */
 static char where_text[WHERE_MAX];
 
 /* ---- signals ---- */
@@ -69,7 +70,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     if (within && world_in_recipe()) {
         go_back(number, program_counter(context));
     }
-    signal(number, SIG_DFL); /* ours: it happens again on return, and ends the worker */
+    signal(number, SIG_DFL); /* the fault is our own: it happens again on return, and ends the worker */
     if (number == SIGABRT) {
         raise(number);
     }
@@ -106,7 +107,7 @@ static void listen(void)
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     static unsigned char bytes[STACK_BYTES];
     const stack_t stack = {.ss_sp = bytes, .ss_size = sizeof bytes};
-    sigaltstack(&stack, NULL); /* a recipe may use up the other one */
+    sigaltstack(&stack, NULL); /* a recipe may overflow the normal stack */
     for (size_t i = 0; i < sizeof FAULTS / sizeof FAULTS[0]; i++) {
         sigaction(FAULTS[i], &action, NULL);
     }
@@ -132,7 +133,7 @@ static const char *name_of(int number)
                                : NULL;
 }
 
-/* "SIGSEGV in on_created()", as far as it is known: the same each time. */
+/* Returns "SIGSEGV in on_created()", or as much of it as is known. The text is the same in each run. */
 static const char *describe(void)
 {
     bool inside = watched != NULL && fault_at >= base;
@@ -182,7 +183,7 @@ static void keep(uintptr_t from, uintptr_t end)
     }
 }
 
-/* All but its marks, which tell nothing back to whoever sets them. */
+/* Watches all writable parts except the recipe's marks, which the recipe sets and cannot read. */
 static void keep_variables(void)
 {
     uintptr_t offset, marks = 0;
@@ -208,7 +209,7 @@ static void begin(void)
 
 void guard_watch_program(void)
 {
-    /* The linker's. NOLINTNEXTLINE(bugprone-reserved-identifier) */
+    /* Symbols of the linker. NOLINTNEXTLINE(bugprone-reserved-identifier) */
     extern const char __executable_start[], etext[];
     base = (uintptr_t)__executable_start;
     code_size = (uintptr_t)etext - base;

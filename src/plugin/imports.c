@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a recipe may call besides zookeeper.h and its environment: functions of the C library that look at their arguments
- * alone. The list says what is allowed, because nobody can know all that is not. */
+/* The functions that a recipe may call besides zookeeper.h and its environment: functions of the C library
+ * that depend on their arguments alone. The list names allowed functions, because no list of forbidden ones
+ * can be complete. */
 #include "coord/coordinator.h"
 #include "plugin/plugin.h"
 #include "sim/guard.h"
@@ -30,7 +31,7 @@ static const char ALLOWED[] =
     " printf vprintf fprintf vfprintf puts fputs putc fputc putchar fwrite fflush perror stdout stderr"
     " malloc calloc realloc free strdup strndup ";
 
-/* What people reach for, and what there is instead. */
+/* Functions that authors of recipes often want, and their replacements. */
 static const struct {
     const char *names;
     const char *instead;
@@ -66,7 +67,7 @@ static bool begins(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* A compiler's checked form of something: __memcpy_chk. */
+/* Returns whether a name is a compiler's checked form of an allowed function: __memcpy_chk. */
 static bool is_checked_form(const char *name)
 {
     char plain[64];
@@ -78,7 +79,7 @@ static bool is_checked_form(const char *name)
     return is_in(ALLOWED, plain);
 }
 
-/* What compilers add for their own purposes. */
+/* Returns whether a compiler adds the function for its own purposes. */
 static bool is_of_a_tool(const char *name)
 {
     static const char *const PREFIXES[] = {"__asan_", "__ubsan_", "__tsan_", "__sanitizer_",
@@ -119,7 +120,7 @@ static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
     return false;
 }
 
-/* Calls of a client that wait for their answer have a twin that does not, with an `a` behind the underscore. */
+/* Refuses a blocking call of a client. The name of its asynchronous twin has an `a` behind the underscore. */
 static bool is_client_call_allowed(const char *name, char why[PLUGIN_WHY_MAX])
 {
     char twin[64];
@@ -201,11 +202,12 @@ static char *copy_all(const char *text)
     return copy_some(text, SIZE_MAX);
 }
 
-/* ---- what is written for a look inside: the file makes no difference, there is one place for it ---- */
+/* ---- output for inspection: the file makes no difference, all output goes to one place ---- */
 
-#define WRITTEN_MAX 8192 /* bytes of one call; what is longer is cut off */
+#define WRITTEN_MAX 8192 /* bytes of one call; the rest is cut off */
 
-/* The answers are those of the C library: a recipe goes the same way whether anybody takes what it writes or not. */
+/* Return the results of the C library, so that a recipe behaves the same whether its output is kept or
+ * not. */
 static int write_list(FILE *file, const char *format, va_list args)
 {
     static char text[WRITTEN_MAX];
@@ -272,7 +274,8 @@ static int print_format_checked(int flag, const char *format, ...)
     return size;
 }
 
-/* It is read here, whoever takes it: what a recipe must not read is found in each step alike. */
+/* Copies the bytes even if the output is not kept, so that each step finds a read of forbidden memory
+ * alike. */
 static void put_bytes(const void *bytes, size_t size)
 {
     static char text[WRITTEN_MAX];
@@ -326,7 +329,7 @@ static int flush_nothing(FILE *file)
     return 0;
 }
 
-/* ---- putting ours in the places of the others ---- */
+/* ---- replacing imported functions ---- */
 
 static uintptr_t ours_for(const char *name)
 {

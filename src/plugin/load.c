@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Opens shared objects with recipes. What is opened is never closed: code and constants of it may be referred to by
- * anything that has been recorded. */
+/* Opens shared objects with recipes, and never closes them: recorded data may refer to their code and
+ * constants. */
 #include "plugin/plugin.h"
 
 #include "base/shared.h"
@@ -19,7 +19,7 @@
 #define RECIPES_MAX 8
 #define TRIAL_S 10
 
-/* One that has been opened. */
+/* An open shared object. */
 struct opened {
     struct ls_recipe recipe;
     struct ls_mark *marks;
@@ -74,7 +74,7 @@ struct ls_mark *plugin_marks(const struct ls_recipe *recipe, int *count)
     return NULL;
 }
 
-/* What no driver can do without. */
+/* Returns the name of a missing member that every driver needs, or NULL. */
 static const char *missing_part(const struct ls_recipe *recipe)
 {
     return recipe->start == NULL     ? "start"
@@ -127,8 +127,8 @@ static const struct ls_recipe *take(const char *path, void *handle, char *why)
                   WORLD_HEAP_BYTES);
 }
 
-/* Loads it in a process of its own: the loader believes what a file says, and constructors run. False if that
- * process ends in another way than it should. */
+/* Loads the file in a child process first, because the loader trusts a file and runs its constructors.
+ * Returns false unless that process exits with status 0. */
 static bool survives(const char *file)
 {
     int status = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Reads ELF files by libelf, which checks what it reads. */
+/* Reads ELF files by libelf, which validates them. */
 #include "plugin/plugin.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ void object_close(struct object *object)
     free(object);
 }
 
-/* The index-th symbol of a table; NULL behind the last. */
+/* Returns the name of the index-th symbol of a table; NULL behind the last. */
 static const char *symbol_at(const struct object *object, Elf_Scn *section, const GElf_Shdr *header,
                              int index, GElf_Sym *symbol)
 {
@@ -80,7 +80,7 @@ const char *object_import(const struct object *object, int index)
     const char *name = "";
     for (int i = 1; section != NULL && name != NULL; i++) {
         name = symbol_at(object, section, &header, i, &symbol);
-        /* Nobody has to provide what is weak: tools of compilers ask that way. */
+        /* A weak symbol need not be provided: compilers' tools use such symbols as a question. */
         bool wanted =
             name != NULL && symbol.st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol.st_info) == STB_GLOBAL;
         if (wanted && index-- == 0) {
@@ -120,7 +120,7 @@ static bool is_within(const GElf_Phdr *part, const GElf_Phdr *whole)
     return part->p_vaddr >= whole->p_vaddr && part->p_vaddr < whole->p_vaddr + whole->p_memsz;
 }
 
-/* The index-th part that is loaded with this permission. */
+/* Finds the index-th loaded part with this permission. */
 static bool loaded_part(const struct object *object, unsigned flag, int index, GElf_Phdr *header)
 {
     size_t count = 0;
@@ -155,7 +155,7 @@ bool object_writable(const struct object *object, int index, uintptr_t *offset, 
     }
     uintptr_t from = header.p_vaddr, end = header.p_vaddr + header.p_memsz;
     elf_getphdrnum(object->elf, &count);
-    for (size_t i = 0; i < count; i++) { /* what is read-only after loading stands at the beginning */
+    for (size_t i = 0; i < count; i++) { /* the part that is read-only after loading comes first */
         bool shut = gelf_getphdr(object->elf, (int)i, &other) != NULL && other.p_type == PT_GNU_RELRO &&
                     is_within(&other, &header) && other.p_vaddr + other.p_memsz <= end;
         from = shut ? other.p_vaddr + other.p_memsz : from;
@@ -165,7 +165,7 @@ bool object_writable(const struct object *object, int index, uintptr_t *offset, 
     return true;
 }
 
-/* What a damaged file says lies elsewhere is not there. */
+/* Returns whether a range is writable: a damaged file may name a range outside of its parts. */
 static bool is_writable(const struct object *object, uintptr_t offset, size_t size)
 {
     uintptr_t from;

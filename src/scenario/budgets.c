@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The line `explore`: budgets, run constants, and what it asks for that cannot be: a search of it would say `holds` of nothing. */
+/* The line `explore`: fault budgets and run constants. Refuses a fault that cannot happen in this world: a
+ * search with its budget would say `holds` although no run was tested with that fault. */
 
 #include "coord/coordinator.h"
 #include "scenario/parser.h"
@@ -93,7 +94,7 @@ static bool somebody_acquires(const struct world_options *options)
     return false;
 }
 
-/* What a fault needs and this world lacks; NULL if it can happen. */
+/* Returns what a fault needs and this world lacks; NULL if the fault can happen. */
 static const char *lacking(const struct world_options *options, int fault)
 {
     if (fault == WORLD_FAULT_CANCEL) {

@@ -11,18 +11,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PIECE_MS 500 /* recipes are asked for their belief at least so often */
+#define PIECE_MS 500 /* the longest `advance`: recipes are asked for their belief at least so often */
 #define HOP_MS 10
-#define HOPS 10       /* an acquire takes four calls of two messages each at most, when nothing goes wrong */
-#define QUIET_MS 1000 /* of a holder before it does something: less than half of the session timeout */
-#define LATE_MS                                                                                              \
-    4500 /* a session that nobody hears of has ended by then, and the longest deadline has passed */
+#define HOPS 10       /* without faults an acquire takes at most four calls of two messages each */
+#define QUIET_MS 1000 /* pause before a holder acts: less than half of the session timeout */
+#define LATE_MS 4500  /* longer than the session timeout: a session without contact has ended */
 #define TURNS 8
-#define WAKE_HOPS 5        /* a waiter is woken, asks who is first, and is told */
+#define WAKE_HOPS 5        /* a waiter is woken, asks for the first contender, and gets the answer */
 #define PAUSE_MS 2500      /* more than half of the session timeout, less than all of it */
-#define ALMOST_MS 2500     /* a session of 4 s lives then, whenever its last ping was */
-#define JUST_BEFORE_MS 820 /* before the deadline of 1 s, which comes within the waking */
-#define FRESH_MS 600       /* just before the first renewal of a belief: after a sixth of 4 s */
+#define ALMOST_MS 2500     /* a session of 4 s is still alive, whenever its last ping was */
+#define JUST_BEFORE_MS 820 /* shortly before a deadline of 1 s, which then falls into the wake-up */
+#define FRESH_MS 600       /* just before the first renewal of a belief, after a sixth of 4 s */
 
 /* ---- what can be chosen ---- */
 
@@ -40,7 +39,7 @@ enum {
 };
 
 static const struct {
-    const char *name, *begin, *end; /* without an end it is a matter of one moment */
+    const char *name, *begin, *end; /* commands; an outage with `end` NULL has no length */
 } OUTAGE[OUTAGES] = {
     [OUTAGE_PAUSE] = {"pause", "pause a", "resume a"},
     [OUTAGE_PARTITION] = {"partition", "partition a", "heal a"},
@@ -53,8 +52,8 @@ static const struct {
     [OUTAGE_FREEZE] = {"freeze", "freeze s2", "thaw s2"},
 };
 
-/* Of a session timeout of 4 s: a moment, less than half, less than two thirds, just before and just behind the end, more than
- * twice. */
+/* Lengths for a session timeout of 4 s: a moment, less than half, less than two thirds, just before and just
+ * after the timeout, more than twice. */
 static const int LENGTH_MS[] = {200, 1500, 2500, 3900, 4300, 9000};
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
@@ -65,10 +64,10 @@ static const char *const DONE[] = {"acquire", "acquire timeout=1s", "write guard
 
 struct clock_world {
     int outage;
-    const char *verb; /* of `a`; NULL: the cast has no choice */
-    int way;          /* the cast has several, from 0 */
-    int at_ms;        /* when the outage begins, after the verb */
-    int length_ms[2]; /* of the outages; 0: of one moment */
+    const char *verb; /* of `a`; NULL: this cast offers no choice */
+    int way;          /* index into the ways of the cast */
+    int at_ms;        /* time from the verb to the beginning of the outage */
+    int length_ms[2]; /* of the outages; 0: the outage has no length */
 };
 
 static void put_first(struct lines *text, const struct clock_world *world);
@@ -85,7 +84,7 @@ static void put_awake(struct lines *text, const struct clock_world *world);
 static void put_restarted(struct lines *text, const struct clock_world *world);
 static void put_frozen(struct lines *text, const struct clock_world *world);
 
-/* A client goes on asking behind the first, and no longer behind the second. */
+/* OUTAGES_ENDURED: `a` may go on asking for the lock. OUTAGES_ENDING: the request of `a` ends. */
 #define OUTAGES_ENDURED                                                                                      \
     (1u << OUTAGE_PAUSE | 1u << OUTAGE_PARTITION | 1u << OUTAGE_CUT | 1u << OUTAGE_EXPIRE |                  \
      1u << OUTAGE_SERVER)
@@ -97,13 +96,13 @@ static const struct {
     const char *const *verbs; /* NULL: no choice */
     int verb_count;
     uint32_t kinds; /* of outage, a bit each */
-    int outages;    /* whose lengths are chosen */
-    int moments;    /* at which the outage begins */
+    int outages;    /* number of outages whose lengths are chosen */
+    int moments;    /* number of moments at which the outage begins */
     int ways;
-    const char *way[3]; /* behind the name */
+    const char *way[3]; /* suffix of the world's name for each way */
     void (*put)(struct lines *text, const struct clock_world *world);
-    const char *options; /* of the world, behind a blank; NULL: none */
-    const char *links;   /* lines that say which server each client takes; NULL: none */
+    const char *options; /* further words of the line `world`, after a blank; NULL: none */
+    const char *links;   /* lines that choose a server for each client; NULL: none */
 } CAST[CLOCK_CASTS] = {
     [CLOCK_FIRST] = {.name = "clock-first",
                      .processes = "a b",
@@ -259,7 +258,7 @@ static const struct {
 
 /* ---- numbers ---- */
 
-/* Takes one digit of a number. */
+/* Removes the lowest digit from a number and returns it. */
 static int digit(int *number, int base)
 {
     int result = *number % base;
@@ -267,7 +266,7 @@ static int digit(int *number, int base)
     return result;
 }
 
-/* The choices of lengths, of all outages of a cast. */
+/* Returns the number of choices of lengths for all outages of a cast. */
 static int lengths_of(enum clock_cast cast, int outage)
 {
     int lengths = 1;
@@ -321,7 +320,7 @@ static void put_time(struct lines *text, int ms)
     }
 }
 
-/* Time in whose middle a client does something; verb: NULL = nothing. */
+/* Puts time with a command of a client in its middle; verb NULL: no command. */
 static void put_halves(struct lines *text, int ms, const char *client, const char *verb)
 {
     put_time(text, ms / 2);
@@ -336,7 +335,7 @@ static void begin_outage(struct lines *text, const struct clock_world *world)
     lines_put(text, "%s\n", OUTAGE[world->outage].begin);
 }
 
-/* What `a` does at once, before it hears of anything; verb: NULL = nothing. */
+/* Ends the outage; `a` runs `verb` before it receives anything. Verb NULL: no command. */
 static void end_outage(struct lines *text, const struct clock_world *world, const char *verb)
 {
     if (OUTAGE[world->outage].end != NULL) {
@@ -369,7 +368,8 @@ static void put_late(struct lines *text, bool late)
     }
 }
 
-/* Whoever holds gives back: a release by somebody who does not hold is refused and changes nothing. */
+/* Each client releases at the end: a release by a client that does not hold is refused and changes
+ * nothing. */
 static void put_first(struct lines *text, const struct clock_world *world)
 {
     lines_put(text, "a %s\n", world->verb);
@@ -449,8 +449,7 @@ static void put_life(struct lines *text, const struct clock_world *world)
         lines_put(text, world->way > 0 ? "b acquire\n" : "");
         put_time(text, world->at_ms);
         put_outage(text, world, 0, NULL, NULL);
-        put_late(text,
-                 true); /* who waits for the end of a session of his own is granted before the next turn */
+        put_late(text, true); /* grants a client that waits for its own old session to end */
         put_client(text, "a", "release");
         if (world->way > 0) {
             put_client(text, "b", "release");
@@ -476,7 +475,7 @@ static void put_line(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* The outage begins about when the holder renews its belief for the first time. */
+/* The outage begins at about the first renewal of the holder's belief. */
 static void put_fresh(struct lines *text, const struct clock_world *world)
 {
     put_client(text, "b", "try");
@@ -488,7 +487,7 @@ static void put_fresh(struct lines *text, const struct clock_world *world)
     put_given_back(text);
 }
 
-/* `b` gives back just before a deadline of one second; the outage begins while `a` is being woken. */
+/* `b` releases just before a deadline of one second; the outage begins while `a` is being woken. */
 static void put_woken(struct lines *text, const struct clock_world *world)
 {
     put_client(text, "b", "acquire");
@@ -501,7 +500,7 @@ static void put_woken(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* Two owners of `a` wait behind `b`, who gives back before the first deadline. */
+/* Two owners of `a` wait behind `b`, which releases before the first deadline. */
 static void put_owners(struct lines *text, const struct clock_world *world)
 {
     static const char *const BESIDE[] = {"acquire owner=1", "acquire owner=1 timeout=2s", "try owner=1"};
@@ -517,7 +516,7 @@ static void put_owners(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* `a` goes on, and does something before it hears of anything. */
+/* `a` resumes and runs its verb before it receives anything. */
 static void put_awake(struct lines *text, const struct clock_world *world)
 {
     put_held(text);
@@ -529,7 +528,8 @@ static void put_awake(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release owner=1");
 }
 
-/* The server counts the time of all sessions anew: an outage that is longer than a session's timeout need not end it. */
+/* A restarted server counts the timeouts of all sessions from zero, so a session may survive an outage longer
+ * than its timeout. */
 static void put_restarted(struct lines *text, const struct clock_world *world)
 {
     put_held(text);
@@ -544,7 +544,7 @@ static void put_restarted(struct lines *text, const struct clock_world *world)
     put_given_back(text);
 }
 
-/* The server of `a` answers what it is asked to read, and hears nothing from the leader. */
+/* The server of `a` answers reads, and receives nothing from the leader. */
 static void put_frozen(struct lines *text, const struct clock_world *world)
 {
     lines_put(text, "a acquire\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The lines that say what happens. */
+/* Parses the command lines: what happens in a directed scenario. */
 
 #include "base/nearest.h"
 #include "coord/coordinator.h"
@@ -22,7 +22,7 @@ static int lock_argument(struct parser *parser, const struct input_word *word, u
     return 0;
 }
 
-/* granted: release, or failed: acquire */
+/* Reads "granted: VERB" or "failed: VERB" behind the word "on". Returns 1, or -1 after a complaint. */
 static int reaction(struct parser *parser, struct action *action)
 {
     struct input_word word = input_next_word(&parser->cursor);
@@ -39,7 +39,8 @@ static int reaction(struct parser *parser, struct action *action)
     return 1;
 }
 
-/* owner=N, timeout=2s, place=N, guarded, anyway, nowait, on granted: VERB, on failed: VERB. Returns 1 if it was one of them. */
+/* Reads owner=N, timeout=2s, place=N, capacity=N, guarded, anyway, nowait, or `on granted: VERB`, `on failed:
+ * VERB`. Returns 1 if the word is one of these, 0 or a complaint (-1) if not. */
 static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
                          struct action *action)
 {
@@ -102,8 +103,8 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
                                                       : "no option");
 }
 
-/* Returns the index of the lock that a word behind a client verb names, -1 if it names none. The name of a
- * read-write lock stands for its reader; the writer is the next lock. */
+/* Returns the index of the lock that a word behind a client verb names, -1 if it names none. For a verb with
+ * VERB_BOTH the name of a read-write lock means its reader; the writer is the next lock. */
 static int lock_behind(const struct parser *parser, const struct verb *verb, const struct input_word *word)
 {
     const struct scenario *scenario = parser->scenario;
@@ -123,7 +124,7 @@ static int lock_behind(const struct parser *parser, const struct verb *verb, con
     return -1;
 }
 
-/* "and LOCK" behind the first lock. Returns 1 if it was that. */
+/* Reads "and LOCK" behind the first lock. Returns 1 if the word begins it. */
 static int further_lock(struct parser *parser, const struct verb *verb, const struct input_word *word,
                         struct action *action)
 {
@@ -141,7 +142,7 @@ static int further_lock(struct parser *parser, const struct verb *verb, const st
     return 1;
 }
 
-/* What is known of a lock's capacity is never below the count of one hold. */
+/* Refuses a capacity below the count of one hold. */
 static int check_capacity(struct parser *parser, const struct input_word *at, const struct action *action)
 {
     const struct ls_lock_spec *spec = &parser->scenario->options.lock[action->lock];
@@ -357,7 +358,7 @@ static int path_argument(struct parser *parser, struct scenario_command *command
 
 /* ---- running ---- */
 
-/* The kind of action with this verb that the coordinator of the scenario has; -1 = there is none. */
+/* Returns the kind of action with this verb that the coordinator of the scenario has; -1 if there is none. */
 static int kind_of_verb(const struct parser *parser, const struct input_word *word)
 {
     const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
@@ -370,7 +371,7 @@ static int kind_of_verb(const struct parser *parser, const struct input_word *wo
     return -1;
 }
 
-/* Whether a word names a server, or a process; `/2` behind it is one of two handles. */
+/* Returns whether a word names a server or a process; `/2` behind it names the second of two handles. */
 static bool is_place(const struct parser *parser, const struct input_word *word)
 {
     struct input_word name, handle;
@@ -380,8 +381,8 @@ static bool is_place(const struct parser *parser, const struct input_word *word)
     return server || parser_process(parser, &name) >= 0;
 }
 
-/* Refuses a word of a label that no action can have: the label would be waited for in vain. `at` is the number of
- * the word. *kind is the kind of action, -1 if no further word is looked at. */
+/* Refuses a word that no action's label can have: no action would ever match such a label. `at` is the word's
+ * index. *kind is the kind of action; -1 if the further words are not checked. */
 static int check_label_word(struct parser *parser, const struct input_word *word, int at, int *kind)
 {
     const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
@@ -400,14 +401,14 @@ static int check_label_word(struct parser *parser, const struct input_word *word
     }
     char text[WORLD_LABEL_MAX];
     snprintf(text, sizeof text, "%.*s", (int)word->size, word->text);
-    *kind = -1; /* what follows says more of the same */
+    *kind = -1; /* the further words repeat the subject */
     bool known = coordinator->label_word == NULL || coordinator->label_word(text);
     return known ? 0
                  : parser_wrong(parser, word,
                                 "what an action is about (create, create-reply, session-expired)");
 }
 
-/* Words, one blank apart, as labels have them. */
+/* Reads the words of a label and joins them by single blanks. */
 static int label_argument(struct parser *parser, struct scenario_command *command)
 {
     char label[WORLD_LABEL_MAX];

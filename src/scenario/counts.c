@@ -44,7 +44,7 @@ bool counts_stand_there(const struct scenario *scenario, const struct search_cou
     return same;
 }
 
-/* The count that a line claims, or -1; *number gets the place of its digits. */
+/* Returns the count that a line claims, or -1; *number is the offset of its digits. */
 static int count_of_line(const char *line, size_t *number)
 {
     size_t blanks = strspn(line, " \t");

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATES_BYTES_MAX ((size_t)2 << 30) /* of the set of states, 8 bytes for each and room to grow */
+#define STATES_BYTES_MAX ((size_t)2 << 30) /* for the set of states: 8 bytes for each, and room to grow */
 
-/* Made by the linker; there may be none. */
+/* The linker defines both symbols; a program without marks has neither. */
 extern struct ls_mark __start_ls_marks[]         /* NOLINT(bugprone-reserved-identifier) */
     __attribute__((weak, visibility("hidden"))); /* the first */
 extern struct ls_mark __stop_ls_marks[]          /* NOLINT(bugprone-reserved-identifier) */
@@ -21,7 +21,7 @@ extern struct ls_mark __stop_ls_marks[]          /* NOLINT(bugprone-reserved-ide
 
 static struct coverage *into;
 static const struct ls_recipe *of;
-/* While random runs are counted. */
+/* Not NULL while random runs are counted. */
 static struct visited *states;
 static struct canon *canon;
 
@@ -38,7 +38,7 @@ void coverage_marks_of(const struct ls_recipe *recipe, struct ls_mark *first, in
     elsewhere.count = count;
 }
 
-/* The marks of the module that the recipe is in. */
+/* Returns the marks of the module that contains the recipe. */
 static struct ls_mark *marks_near(const struct ls_recipe *recipe, int *count)
 {
     bool here = recipe == NULL || recipe != elsewhere.recipe;
@@ -56,7 +56,7 @@ void coverage_into(struct coverage *coverage, const struct ls_recipe *recipe)
 {
     into = coverage;
     of = recipe;
-    (void)coordinator_find(NULL)->take_told(); /* by runs of before */
+    (void)coordinator_find(NULL)->take_told(); /* drop the bits of earlier runs */
 }
 
 bool coverage_is_on(void)
@@ -84,7 +84,7 @@ static struct coverage_event *find(struct coverage *c, const char *name)
     return NULL;
 }
 
-/* Workers may find the same new event at the same time. */
+/* Adds an event under a lock: two workers may meet the same new event at once. */
 static struct coverage_event *enter(struct coverage *c, const char *name)
 {
     while (__atomic_exchange_n(&c->lock, 1, __ATOMIC_ACQUIRE) != 0) {
@@ -131,7 +131,8 @@ static void note_state(struct run *run)
     into->full |= visited_add(states, fingerprint) == VISITED_FULL;
 }
 
-/* A search notes which blocks a step looks at: these looks are not the step's. */
+/* Restores `read` of the arena: a search notes the blocks that a step reads, and these reads are not the
+ * step's. */
 void coverage_before(struct run *run, const struct action *action)
 {
     if (into == NULL) {
@@ -182,7 +183,7 @@ void coverage_begin_growth(struct run *run)
     if (into == NULL) {
         return;
     }
-    coverage_after(); /* what was reached until now is of before */
+    coverage_after(); /* takes marks reached before the random runs */
     states = visited_open(STATES_BYTES_MAX);
     canon = world_canon(run->world);
     into->full |= states == NULL;
@@ -258,7 +259,7 @@ void coverage_sort(struct coverage *coverage)
     qsort(coverage->event, coverage->events, sizeof coverage->event[0], by_name);
 }
 
-/* How many marks of the recipe come before this one, by name and then by place. */
+/* Returns how many marks of the recipe precede this one, by name and then by position. */
 static int rank_of(const struct ls_mark *mark, const struct ls_recipe *recipe)
 {
     int count, before = 0;

@@ -40,11 +40,11 @@ static bool equal(const struct line *a, const struct line *b)
     return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
-/* Both texts as one list: what only one of them has is marked, deletions before insertions. */
+/* Both texts as one list of lines: lines of only one text are marked, deletions before insertions. */
 struct script {
     struct lines old, found;
-    int head, tail;   /* equal lines at both ends */
-    uint16_t *common; /* length of the longest common part of what is left from (i, j) */
+    int head, tail;   /* numbers of equal lines at both ends */
+    uint16_t *common; /* length of the longest common subsequence of the rests from (i, j) */
     char *mark;       /* ' ', '-' or '+' */
     struct line *line;
     int count;

@@ -31,7 +31,8 @@ static void do_action(struct run *run, const struct scenario_command *command)
     }
 }
 
-/* The default schedule stops as soon as the action is possible, whether or not it would be next. */
+/* Runs the default schedule until the labelled action is possible, even if the schedule would choose another
+ * one next. Returns whether it became possible. */
 static bool run_until(struct run *run, const char *label)
 {
     struct action wanted, next;
@@ -56,7 +57,7 @@ static void do_label(struct run *run, const char *label)
     }
 }
 
-/* The clock of a world stops after 23 days. */
+/* Passes time, and notes in the story if the clock could not go so far: it stops after 23 days. */
 static void pass_time(struct run *run, int ms)
 {
     int64_t before = world_now_ms(run->world);
@@ -132,7 +133,8 @@ static void copy(struct text *text, const struct scenario *scenario, size_t from
     fwrite(scenario->input.text + from, 1, to - from, text->file);
 }
 
-/* Up to where a group's trace is expected: behind the end of the line `----`, which the file may lack. */
+/* Copies the file up to the beginning of a group's expected trace: behind the line `----`, whose line end the
+ * file may lack. */
 static void copy_commands(struct text *text, const struct scenario *scenario, size_t from, size_t to)
 {
     copy(text, scenario, from, to);
@@ -157,7 +159,8 @@ static bool is_claim(const char *line, size_t size)
     return false;
 }
 
-/* The lines of a group's expected part that are claims (or the others), without blanks at their ends. */
+/* Copies the lines of a group's expected part that are claims (or the other lines), without blanks at their
+ * ends. */
 static void copy_expected(struct text *text, const struct scenario *scenario,
                           const struct scenario_group *group, bool claims)
 {
@@ -174,8 +177,8 @@ static void copy_expected(struct text *text, const struct scenario *scenario,
     }
 }
 
-/* Runs all groups. *found becomes the scenario with the seen in place of the expected, *expected the scenario
- * as it stands (both have their lines trimmed in the expected parts). */
+/* Runs all groups. *expected becomes the scenario as it stands, *found the scenario with the observed trace
+ * in place of the expected trace. Both have trimmed lines in the expected parts. */
 static int run_groups(struct run *run, struct text *expected, struct text *found)
 {
     const struct scenario *scenario = run->setup.scenario;
@@ -207,7 +210,7 @@ static int run_groups(struct run *run, struct text *expected, struct text *found
 
 /* ---- the whole ---- */
 
-/* Counts the lines that say that a command could not be followed. */
+/* Counts the lines that report a command that could not be followed. */
 static int count_in_vain(const char *text)
 {
     static const char *const NOTES[] = {" - never ", " - cannot ", " - not-at-rest"};
@@ -220,8 +223,9 @@ static int count_in_vain(const char *text)
     return count;
 }
 
-/* A run that violates a property is never made the expected one, nor is one that was cut off by a limit. A run that
- * does not follow a command is a mistake in the commands, unless the file says so already. */
+/* Writes the observed trace into the file, except in three cases. The run violates a property or was cut off
+ * by a limit. Or a command could not be followed that the file does not report so already: the command is
+ * wrong. */
 static void rewrite(const struct run *run, struct outcome *outcome, const struct text *expected,
                     const struct text *found, bool same)
 {
@@ -243,7 +247,7 @@ static void rewrite(const struct run *run, struct outcome *outcome, const struct
     }
     outcome_say(outcome, "  rewritten\n");
     outcome->verdict = VERDICT_HOLDS;
-    outcome_judge(outcome, run, NULL, true); /* what the file claims is not rewritten */
+    outcome_judge(outcome, run, NULL, true); /* claims of the file are not rewritten */
 }
 
 static void judge(struct run *run, const struct direct_options *options, struct outcome *outcome,

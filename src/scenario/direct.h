@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Directed runs: the commands of a scenario one after the other, and its text with what was seen. */
+/* Directed runs: execute the commands of a scenario in order, and compare its text with the observed
+ * trace. */
 #ifndef SCENARIO_DIRECT_H
 #define SCENARIO_DIRECT_H
 
 #include "scenario/outcome.h"
 
-/* Applies the commands of a group. A command that cannot be done leaves a line in the story and the run goes
- * on: with a broken recipe the interesting part may still come. */
+/* Applies the commands of a group. A command that is not possible adds a line to the story, and the run goes
+ * on: with a broken recipe the interesting part may come later. */
 void direct_group(struct run *run, const struct scenario_group *group);
 
-/* What a directed run needs besides its setup. */
+/* The options of a directed run besides its setup. */
 struct direct_options {
     const char *out; /* folder for traces; NULL = write none */
-    bool rewrite;    /* write what was seen into the file, unless a property is violated */
+    bool rewrite;    /* write the observed trace into the file, unless a property is violated */
     void (*watch)(void *ctx, const struct run *run,
                   const struct action *action); /* see struct run; may be NULL */
     void (*watch_event)(void *ctx, const struct event *event);
     void *watch_ctx;
 };
 
-/* Runs the scenario, compares, judges, and writes a trace if something is wrong. */
+/* Runs and judges the scenario, compares the traces, and writes a trace file after a violation or a
+ * difference. */
 void direct_run(const struct run_setup *setup, const struct direct_options *options, struct outcome *outcome);
 
 #endif

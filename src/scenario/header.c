@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The lines that describe the situation. */
+/* Parses the header lines, which describe the situation. */
 
 #include "coord/coordinator.h"
 #include "scenario/parser.h"
@@ -121,7 +121,7 @@ static int read_containers(struct parser *parser, const struct input_word *value
     return 0;
 }
 
-/* "wrap, immortal or half-list". */
+/* Writes "wrap, immortal or half-list". */
 static void list_words(const struct coord_word *known, char *text, size_t size)
 {
     size_t used = 0;
@@ -131,7 +131,7 @@ static void list_words(const struct coord_word *known, char *text, size_t size)
     }
 }
 
-/* Words with commas between them. */
+/* Reads words with commas between them into bits. */
 static int read_words(struct parser *parser, const struct input_word *value, const struct coord_word *known,
                       unsigned *bits)
 {
@@ -184,7 +184,7 @@ static int read_mode(struct parser *parser, const struct input_word *word, bool 
     return 0;
 }
 
-/* The options of the coordinator alone; NULL behind the last. */
+/* Returns the index-th option that only this coordinator has; NULL behind the last. */
 static const struct coord_option *own_option(const struct parser *parser, int index)
 {
     const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
@@ -208,7 +208,8 @@ static const char *world_words(const struct parser *parser, char *text, size_t s
     return text;
 }
 
-/* Returns 0 if the key is no option of the coordinator alone, 1 if its value has been read, -1 if that is wrong. */
+/* Returns 0 if the key is no option of this coordinator alone, 1 if its value was read, -1 after a
+ * complaint. */
 static int read_own_option(struct parser *parser, const struct input_word *key,
                            const struct input_word *value)
 {
@@ -288,7 +289,7 @@ static void usual_options(struct parser *parser)
     }
 }
 
-/* It comes first: it gives the options of a world their meaning. */
+/* Reads the line `coordinator`, which must come first because it defines the options of the line `world`. */
 static int read_coordinator(struct parser *parser)
 {
     struct input_word word = input_next_word(&parser->cursor);
@@ -342,7 +343,7 @@ static int read_chroot(struct parser *parser)
     return parser->scenario->options.chroot ? 0 : -1;
 }
 
-/* [perms=N] and the end of the line. */
+/* Reads [perms=N] and the end of the line. */
 static int read_perms(struct parser *parser, uint8_t *perms)
 {
     struct input_word key, value, word = input_next_word(&parser->cursor);

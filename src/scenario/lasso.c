@@ -54,7 +54,7 @@ static void add_channel(struct lasso *lasso, const char *text)
     }
 }
 
-/* Those that are no longer among the possible ones are dropped. */
+/* Drops the channels that are not possible now. */
 static void keep_channels(struct lasso *lasso, const bool *possible)
 {
     int kept = 0;
@@ -158,7 +158,7 @@ static void find(struct run *run, const char *property, uint64_t step, const cha
     snprintf(finding->why, sizeof finding->why, "%s", why);
 }
 
-/* "a waits", "a and b wait". */
+/* Writes "a waits" or "a and b wait". */
 static void tell_waiting(const struct run *run, uint32_t waiting, char *text, size_t size)
 {
     int count = 0;

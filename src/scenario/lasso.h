@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A run that ends in a circle: what has to be seen of it to say that somebody waits for ever.
+/* A lasso: a run that ends in a circle, as evidence that a process waits for ever.
  *
- * The circle closes if the world ends where it began, up to the renaming of numbers that grow; it is fair if everything that
- * a fair system does some time (world_channel()), and that is possible all the way round, is done in it. */
+ * Definition: the circle closes if its last state is its first state, up to renaming of growing numbers. It
+ * is weakly fair if each channel (world_channel()) that is possible all the way round is served in it.
+ * Claim: a process that waits all the way round a closed and fair circle is never served under weak fairness.
+ * Why: the circle can repeat without end, and no step that a fair system must do some time is left out.
+ * Checked by: tests/prove/lasso.sh. */
 #ifndef SCENARIO_LASSO_H
 #define SCENARIO_LASSO_H
 
@@ -12,7 +15,7 @@
 
 struct canon;
 
-/* The properties that such a run violates. */
+/* The properties that a lasso violates. */
 #define LASSO_ALWAYS "can_always_be_served"
 #define LASSO_FAIR "served_under_weak_fairness"
 
@@ -20,39 +23,43 @@ struct canon;
 
 struct lasso {
     struct canon *canon;
-    uint64_t fingerprint; /* where the circle begins */
-    uint64_t begin;       /* steps before it */
-    uint64_t steps;       /* of the circle, so far */
-    uint32_t waiting;     /* processes that have waited all the time */
-    int channels;         /* possible all the time, so far */
+    uint64_t fingerprint; /* of the state in which the circle begins */
+    uint64_t begin;       /* number of steps before the circle */
+    uint64_t steps;       /* number of steps of the circle so far */
+    uint32_t waiting;     /* the processes that have waited all the time, a bit each */
+    int channels;         /* number of channels possible all the time so far */
     char channel[LASSO_CHANNELS_MAX][WORLD_LABEL_MAX];
     bool taken[LASSO_CHANNELS_MAX];
-    int hopeless;      /* a process that is never served any more, as the search has found; -1 = nobody */
-    uint64_t stuck_at; /* after so many steps */
+    int hopeless;      /* index of a process that the search found can never be served; -1 = none */
+    uint64_t stuck_at; /* number of steps after which that is so */
 };
 
 void lasso_init(struct lasso *lasso);
 void lasso_close(struct lasso *lasso);
 
-/* Both, as a mask of positions. */
+/* Returns the mask of both properties. */
 check_mask lasso_properties(void);
 
-/* The processes that wait now, a bit each. */
+/* Returns the processes that wait now, a bit each. */
 uint32_t lasso_waiting(const struct run *run);
 
-/* The circle begins here, and nothing fails any more (world_end_faults()). Returns false if states cannot be renamed, or memory is short. */
+/* Begins the circle here; no fault happens from now on (world_end_faults()). Returns false if states cannot
+ * be renamed or memory is short. */
 bool lasso_begin(struct lasso *lasso, struct run *run);
 
-/* Before an action of the circle, and at its end: notes what is possible. `action` is NULL at the end. */
+/* Notes what is possible. Must be called before each action of the circle, and at its end with `action`
+ * NULL. */
 void lasso_note(struct lasso *lasso, struct run *run, const struct action *action);
 
-/* After the last action: NULL if somebody waits for ever, otherwise why not, half a sentence. */
+/* Must be called after the last action. Returns NULL if a process waits for ever, else the reason why not, as
+ * a clause. */
 const char *lasso_flaw(struct lasso *lasso, struct run *run, char *text, size_t size);
 
-/* Notes in the run's findings what is violated. */
+/* Adds the violations to the run's findings. */
 void lasso_conclude(const struct lasso *lasso, struct run *run);
 
-/* The choice that says from where on a process cannot be served, and back: its index or -1. */
+/* lasso_mark() writes the trace choice after which a process cannot be served; lasso_read_mark() returns its
+ * process, or -1. */
 void lasso_mark(const struct run *run, int process, char text[WORLD_LABEL_MAX]);
 int lasso_read_mark(const struct run *run, const char *label);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The lines that declare locks, whose kinds are rows of sim/lock_kinds.c. */
+/* Parses the lines that declare locks. Their kinds are rows of sim/lock_kinds.c. */
 
 #include "scenario/parser.h"
 #include "sim/lock_kinds.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The part of a path behind its last slash. */
+/* Returns the part of a path behind its last slash. */
 static struct input_word last_name(const struct input_word *path)
 {
     struct input_word name = *path;
@@ -21,8 +21,9 @@ static struct input_word last_name(const struct input_word *path)
     return name;
 }
 
-/* The path of a lock. "/" is the node of the chroot, which gives the lock its name. The directories of other locks would be among
- * its contenders, and without a chroot the nodes of the server too. */
+/* Reads the path of a lock. "/" is the node of the chroot, which gives the lock its name. A lock at "/" must
+ * be the only lock: directories of other locks would be among its contenders. Without a chroot nodes of the
+ * server would be, too. */
 static int read_lock_path(struct parser *parser, const struct input_word *path, struct input_word *name)
 {
     const struct world_options *options = &parser->scenario->options;
@@ -46,7 +47,7 @@ static int read_lock_path(struct parser *parser, const struct input_word *path, 
     return 0;
 }
 
-/* Behind the path of a lock. */
+/* Reads capacity=N or count=N. */
 static int read_units(struct parser *parser, const struct input_word *word, struct ls_lock_spec *spec)
 {
     struct input_word key, value;
@@ -63,7 +64,7 @@ static int read_units(struct parser *parser, const struct input_word *word, stru
     return 0;
 }
 
-/* [as NAME], and of kinds with units capacity=N [count=N]. */
+/* Reads [as NAME], and for kinds with units capacity=N [count=N]. */
 static int read_lock_words(struct parser *parser, const struct lock_kind *kind, struct ls_lock_spec *spec,
                            struct input_word *name)
 {
@@ -86,7 +87,7 @@ static int read_lock_words(struct parser *parser, const struct lock_kind *kind, 
     return parser_new_name(parser, name);
 }
 
-/* One lock of the line. A suffix makes it one of several of a group. */
+/* Adds one lock of the line. A suffix makes it one of several locks of a group. */
 static int add_lock(struct parser *parser, const struct input_word *path, const struct input_word *name,
                     const char *suffix, const struct ls_lock_spec *spec)
 {
@@ -116,7 +117,7 @@ static int add_lock(struct parser *parser, const struct input_word *path, const 
     return 0;
 }
 
-/* Contenders of two locks with one path could not be told apart. */
+/* Refuses a path that another lock has: contenders of the two locks could not be told apart. */
 static int check_path_is_new(struct parser *parser, const struct input_word *path)
 {
     const struct world_options *options = &parser->scenario->options;

@@ -8,14 +8,14 @@
 /* More than 256, so that a number of 8 bits wraps. */
 #define TURNS 300
 
-/* A new session takes some time: fewer turns keep such a run as short as the others. */
+/* A new session takes time, so runs with sessions have fewer turns and are as short as the others. */
 #define TURNS_OF_SESSIONS 40
 
 static const struct {
     const char *name;
-    const char *before, *turn; /* commands; before: NULL = none */
+    const char *before, *turn; /* commands; NULL = none */
     int turns;
-    const char *after; /* likewise */
+    const char *after; /* commands; NULL = none */
 } RUN[] = {
     {.name = "turns", .turn = "a acquire\nsettle\na release\nsettle\n", .turns = TURNS},
     {.name = "turns-of-two",
@@ -86,7 +86,7 @@ const char *long_runs_name(int index)
     return RUN[index].name;
 }
 
-/* At the end both clients give back what they hold, and each takes the lock once more. */
+/* At the end both clients release what they hold, and each takes the lock once more. */
 void long_runs_text(int index, char *out, size_t size)
 {
     struct lines text = {out, size, 0};

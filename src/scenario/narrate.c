@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define TEXT_BYTES (512u << 10)
-#define NODES 1024 /* contenders that are remembered; a scenario that makes more forgets the oldest */
+#define NODES 1024 /* number of contenders kept; beyond it the oldest is forgotten */
 
 struct node {
     int64_t czxid;
@@ -33,7 +33,7 @@ struct narrator {
     char text[TEXT_BYTES];
 };
 
-/* Ends the line of what a process has written. */
+/* Ends the unfinished line of a process's output. */
 static void end_output(struct narrator *narrator);
 
 struct narrator *narrator_open(const struct scenario *scenario, unsigned show, bool timed, int indent)
@@ -309,11 +309,11 @@ static void line_doubts(struct narrator *narrator, const struct event *event)
     append(narrator, " %s", event->code == LS_UNKNOWN ? "unknown" : "not-held");
 }
 
-/* A contender's path says nothing that a reader wants but its number. */
+/* Of a contender's path only the sequence number is useful to a reader. */
 static void line_node(struct narrator *narrator, const struct event *event)
 {
     struct event plain = *event;
-    plain.owner = 0; /* here it is no thread */
+    plain.owner = 0; /* for node events the owner is no thread */
     begin_event(narrator, &plain, event->kind == EVENT_NODE_CREATED ? "created" : "deleted");
     const char *path = event->path ? event->path : "-", *number = path;
     for (const char *at = path; event->code == 1 && (at = strstr(at, "lock-")) != NULL;) {
@@ -355,7 +355,7 @@ static void line_woken(struct narrator *narrator, const struct event *event)
 {
     static const char *const TYPES[] = {"unknown", "created", "deleted", "changed", "children"};
     struct event plain = *event;
-    plain.owner = 0; /* here it is no thread */
+    plain.owner = 0; /* for this event the owner is no thread */
     begin_event(narrator, &plain, "woken");
     append(narrator, " %s zxid=%lld", event->code >= 1 && event->code <= 4 ? TYPES[event->code] : TYPES[0],
            (long long)event->zxid);
@@ -376,7 +376,7 @@ static void line_fence(struct narrator *narrator, const struct event *event)
     append(narrator, " fence=%lld", (long long)event->zxid);
 }
 
-/* What is not pending is a contender that is gone. */
+/* LS_ENOENT means here that the contender is gone. */
 static void line_revoke_sent(struct narrator *narrator, const struct event *event)
 {
     line_plain(narrator, event);
@@ -476,7 +476,7 @@ void narrator_event(struct narrator *narrator, const struct event *event)
     if (event->kind == EVENT_NODE_CREATED && event->code != 0) {
         remember_node(narrator, event);
     }
-    /* Nothing but the event itself tells of an inner release; nothing but the watch tells of waiting. */
+    /* An inner release is shown by its own event alone; waiting is shown by the watch on the predecessor. */
     if (narrator->show == 0) {
         return;
     }

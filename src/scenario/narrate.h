@@ -15,29 +15,30 @@
 
 struct narrator;
 
-/* `show` is a mask SHOW_…; `indent` blanks stand before each line; times are printed if `timed`. The scenario
- * must outlive the narrator. NULL if memory is short. */
+/* Opens a narrator. `show` is a mask of SHOW_…; each line begins with `indent` blanks; times are printed if
+ * `timed`. The scenario must outlive the narrator. Returns NULL if memory is short. */
 struct narrator *narrator_open(const struct scenario *scenario, unsigned show, bool timed, int indent);
 void narrator_close(struct narrator *narrator);
 
-/* Adds the line of an event, if it is to be shown. */
+/* Adds the line of an event, if `show` asks for it. */
 void narrator_event(struct narrator *narrator, const struct event *event);
 
-/* Adds a line that is no event: `verb` and the words behind it. */
+/* Adds a line that is no event: `verb`, then `words`. */
 void narrator_note(struct narrator *narrator, int64_t now_ms, const char *verb, const char *words);
 
-/* Adds what a process has written for a look inside, as lines `a prints   TEXT`. A line that is not ended yet goes on
- * with what the same process writes next, unless an event comes between. Control characters become blanks. */
+/* Adds output that a process has written for inspection, as lines `a prints   TEXT`. An unfinished line
+ * continues with the next output of the same process, unless an event comes between. Control characters
+ * become blanks. */
 void narrator_output(struct narrator *narrator, int process, const char *text, size_t size);
 
-/* What was narrated since the last narrator_clear(); ends with a line end unless empty. */
+/* Returns the text since the last narrator_clear(); it ends with a line end unless it is empty. */
 const char *narrator_text(struct narrator *narrator);
 void narrator_clear(struct narrator *narrator);
 
-/* Forgets all it knows of the run: the next event is the first of another. */
+/* Forgets all data of the run, so that the next event is the first of another run. */
 void narrator_reset(struct narrator *narrator);
 
-/* "timeout", "busy"…: the short name of an enum ls_err in traces. */
+/* Returns the short name of an enum ls_err in traces: "timeout", "busy"… */
 const char *narrator_rc_name(int rc);
 
 #endif

@@ -73,7 +73,8 @@ check_mask outcome_known_violations(const struct outcome *outcome)
     return mask;
 }
 
-/* What a recipe does behind such an offence says nothing: its process is gone, or its memory is not what it was. */
+/* Returns whether an offence makes the rest of a run worthless: the process is gone, or its memory is
+ * damaged. */
 static bool breaks_off(int offence)
 {
     switch (offence) {
@@ -114,7 +115,7 @@ void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *st
 
 /* ---- the trace file ---- */
 
-/* Equal traces get equal names; 32 bits are enough for the few that one folder holds. */
+/* Equal traces get equal names. 32 bits suffice for the few traces of one folder. */
 static uint32_t name_of(const char *bytes, size_t size)
 {
     uint32_t hash = 2166136261u;
@@ -174,7 +175,8 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
     return result;
 }
 
-/* Names of the properties that the run violates and the scenario does not declare to be, between blanks. */
+/* Writes the names, with blanks between them, of the properties that the run violates against the scenario's
+ * claims. */
 static void find_names(const struct run *run, char *text, size_t size)
 {
     int known, violated[CHECK_PROPERTIES_MAX];
@@ -194,7 +196,7 @@ void outcome_write_trace(struct outcome *outcome, const struct run *run, const c
     if (write_trace(outcome, run, folder, found[0] ? found : why) != 0) {
         outcome_say(outcome, "  no trace could be written below %s: %s\n", folder, strerror(errno));
         outcome->trace[0] = 0;
-        if (outcome->verdict != VERDICT_VIOLATED) { /* which is worse, and stays */
+        if (outcome->verdict != VERDICT_VIOLATED) { /* a violation is worse than an error, and stays */
             outcome->verdict = VERDICT_ERROR;
         }
     }
@@ -220,7 +222,7 @@ bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *s
     return false;
 }
 
-/* Says what the file claims and the run does not show. Returns false if there is any. */
+/* Adds the claims of the file that the run does not show to the text. Returns whether there are none. */
 static bool claims_are_met(struct outcome *outcome, const struct run *run)
 {
     const struct scenario *scenario = run->setup.scenario;
@@ -239,7 +241,7 @@ static bool claims_are_met(struct outcome *outcome, const struct run *run)
         }
         bool partial = scenario->exploring && !(search && outcome->exhausted);
         if (partial && (wanted == CHECK_VIOLATED || found == CHECK_NOT_JUDGED)) {
-            continue; /* what is left may violate it, or meet its premise: that is the limit's to say */
+            continue; /* the remaining runs may violate it or meet its premise: the verdict is the limit */
         }
         if (found == CHECK_NOT_JUDGED) {
             outcome_say(outcome, "  %s: expected %s, found not-judged (no %s)\n", all[i]->name,
@@ -255,7 +257,7 @@ static bool claims_are_met(struct outcome *outcome, const struct run *run)
 
 void outcome_judge_again(struct outcome *outcome, const struct run_setup *setup, bool same)
 {
-    static struct run run; /* no world: only what was found */
+    static struct run run; /* no world: only findings */
     run = (struct run){.setup = *setup,
                        .set = {.mask = outcome->mask},
                        .stats = outcome->stats,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Lines into groups: headers, commands, `----`, what is expected up to an empty line, commands again. */
+/* Splits lines into groups: headers, commands, `----`, the expected part up to an empty line, commands
+ * again. */
 
 #include "scenario/parser.h"
 
@@ -46,8 +47,8 @@ static bool any_mistake(const struct parser *parser)
 
 /* ---- the expected part ---- */
 
-/* Commands without an empty line before them would be taken for what is expected, and lost at the next
- * --rewrite. */
+/* Refuses a command without an empty line before it: it would become a part of the expected trace, and be
+ * lost at the next --rewrite. */
 static int check_event_line(struct parser *parser, const struct input_word *first)
 {
     struct input_word second = input_next_word(&parser->cursor);
@@ -68,7 +69,7 @@ const char *scenario_count_name(int count)
     return NAMES[count];
 }
 
-/* A line `states N` or `transitions N`. Returns 1 if it was one. */
+/* Reads a line `states N` or `transitions N`. Returns 1 if it is one. */
 static int read_count(struct parser *parser, const struct input_word *first)
 {
     struct scenario *scenario = parser->scenario;
@@ -93,7 +94,7 @@ static int read_count(struct parser *parser, const struct input_word *first)
     return 1;
 }
 
-/* A line `not-tried KEY...`. Returns 1 if it was one. */
+/* Reads a line `not-tried KEY...`. Returns 1 if it is one. */
 static int read_not_tried(struct parser *parser, const struct input_word *first)
 {
     struct scenario *scenario = parser->scenario;
@@ -112,7 +113,8 @@ static int read_not_tried(struct parser *parser, const struct input_word *first)
     return 1;
 }
 
-/* A line `holds NAME...` or `violates NAME...`; any other is compared as it stands. */
+/* Reads a line `holds NAME...` or `violates NAME...`. In a directed scenario any other line is a line of the
+ * trace. */
 static int read_claim(struct parser *parser)
 {
     struct scenario *scenario = parser->scenario;
@@ -141,7 +143,7 @@ static int read_claim(struct parser *parser)
                : 0;
 }
 
-/* Reads up to an empty line, which is taken, or the end. */
+/* Reads up to an empty line, which is consumed, or to the end. */
 static int read_expected(struct parser *parser, struct scenario_group *group)
 {
     group->expected_start = group->expected_end = parser->cursor.next;
@@ -151,7 +153,7 @@ static int read_expected(struct parser *parser, struct scenario_group *group)
         }
         group->expected_end = parser->cursor.next;
     }
-    size_t size = parser->scenario->input.size; /* the last line may have no end, also if it is `----` */
+    size_t size = parser->scenario->input.size; /* the last line, also `----`, may have no line end */
     group->expected_start = group->expected_start < size ? group->expected_start : size;
     group->expected_end = group->expected_end < size ? group->expected_end : size;
     return 0;
@@ -160,9 +162,9 @@ static int read_expected(struct parser *parser, struct scenario_group *group)
 /* ---- the whole ---- */
 
 struct state {
-    int first;         /* first command of the present group */
+    int first;         /* index of the first command of the present group */
     bool past_headers; /* a command or `----` was seen */
-    bool over;         /* the lines that follow are not read */
+    bool over;         /* the remaining lines are not read */
 };
 
 static int close_group(struct parser *parser, struct state *state, const struct input_word *word)
@@ -249,7 +251,8 @@ static int ended_early(struct parser *parser, const struct state *state)
                                 "the end of the file", expected);
 }
 
-/* At the end of a file without the line `----`. One that is searched claims nothing, then, and needs none. */
+/* Ends a file without the line `----`. A scenario with programs then claims nothing and needs no such
+ * line. */
 static int end_of_file(struct parser *parser, struct state *state)
 {
     struct scenario *scenario = parser->scenario;
@@ -370,7 +373,7 @@ check_mask scenario_mask(const struct scenario *scenario, bool random)
     return scenario->built_in_only ? mask & ~loaded : mask;
 }
 
-/* The opening comment up to its first full stop at the end of a line or before a blank. */
+/* Takes the opening comment up to its first full stop at the end of a line or before a blank. */
 const char *scenario_summary(const struct scenario *scenario, char *text, size_t size)
 {
     struct input_cursor cursor;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The lines that name processes, and their programs:
+/* Parses the lines that name processes, and their programs:
  *
  *     process a b c
  *     process d asleep
@@ -9,20 +9,21 @@
  *     process a owner=1: acquire release
  *     process a owner=2: try release
  *
- * The last two give owners of one process programs of their own (struct world_task). */
+ * The last two lines give owners of one process programs of their own (struct world_task).
+ */
 #include "scenario/parser.h"
 
 #include <string.h>
 
 #define ALL_OWNERS (-1)
 
-/* What stands before the colon. */
+/* The words before the colon. */
 struct head {
     int process[WORLD_PROCESSES_MAX];
     int processes;
     int owner;
     bool asleep;
-    struct input_word old; /* the first name that was there before this line; no text = none */
+    struct input_word old; /* the first name that an earlier line declared; no text = none */
 };
 
 static int add_process(struct parser *parser, const struct input_word *word)
@@ -64,7 +65,7 @@ static int read_name(struct parser *parser, const struct input_word *word, struc
     return 0;
 }
 
-/* A name, asleep, or owner=N; behind the last two nothing may follow. */
+/* Reads a name, `asleep`, or owner=N. After the last two no word may follow. */
 static int read_word(struct parser *parser, const struct input_word *word, struct head *head)
 {
     struct input_word key, value;
@@ -82,7 +83,7 @@ static int read_word(struct parser *parser, const struct input_word *word, struc
     return head->asleep ? 0 : read_name(parser, word, head);
 }
 
-/* Names that were there before stand in lines with an owner alone. */
+/* Refuses names of earlier lines, except in a line with an owner. */
 static int check_head(struct parser *parser, const struct head *head, const struct input_word *end,
                       bool colon)
 {
@@ -134,7 +135,7 @@ static int read_operation(struct parser *parser, const struct verb *verb, struct
     return 0;
 }
 
-/* Operations up to the end of the line. */
+/* Reads operations up to the end of the line. */
 static int read_operations(struct parser *parser, struct world_program *program)
 {
     struct input_word word = input_next_word(&parser->cursor);

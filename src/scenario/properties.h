@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Properties from shared objects (--property FILE.so): which ones there are besides those that are built in. */
+/* Properties from shared objects (--property FILE.so), which are judged besides the built-in properties. */
 #ifndef SCENARIO_PROPERTIES_H
 #define SCENARIO_PROPERTIES_H
 
@@ -13,23 +13,23 @@
 
 #define PROPERTY_WHY_MAX 500
 
-/* One that was loaded. */
+/* A property that was loaded. */
 struct loaded_property {
     const struct property *property;
-    const char *path; /* as it was given */
-    uint64_t content; /* a hash over the file */
+    const char *path; /* as given by the user */
+    uint64_t content; /* hash of the file */
 };
 
-/* Loads the property of a shared object, for the life of the program: from then on it is judged besides, in every run that is
- * prepared later, and scenarios may name it. The same file again is no other. Its name; NULL: `why` is a clause that says
- * why not. Before any fork. */
+/* Loads the property of a shared object, for the life of the program. Every run prepared later judges it, and
+ * scenarios may name it. Loading the same path again has no effect. Returns its name, or NULL; then `why` is
+ * a clause with the reason. Must be called before any fork. */
 const char *property_load(const char *path, char why[PROPERTY_WHY_MAX]);
 
-/* Those that were loaded, in that order: the index-th, or NULL behind the last. */
+/* Returns the index-th loaded property in the order of loading, or NULL behind the last. */
 const struct loaded_property *property_loaded(int index);
 
-/* Loads what a trace was judged by, unless a property of that name was loaded from elsewhere: that one is taken for it. Returns
- * 0, or -1 with the complaint in *error. */
+/* Loads the properties that judged a trace. A property of the same name that was loaded from another path is
+ * used in its place. Returns 0, or -1 with the complaint in *error. */
 int property_load_for(const struct trace *trace, struct input_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Opens shared objects with properties; what is opened is never closed. */
+/* Opens shared objects with properties, and never closes them. */
 #include "scenario/property_file.h"
 
 #include "base/hash.h"
@@ -14,7 +14,7 @@
 
 #define BLOCK 4096
 
-/* One that has been opened. */
+/* An open shared object. */
 struct opened {
     struct ls_property property;
     struct property_file file;
@@ -24,7 +24,8 @@ struct opened {
 static struct opened opened[LS_PROPERTY_MODULES_MAX];
 static int opened_count;
 
-/* What a file is called does not say what it does. */
+/* Returns a hash of a file's bytes: the name of a file does not identify its contents. 0 if it cannot be
+ * read. */
 static uint64_t hash_file(const char *path)
 {
     static _Alignas(8) unsigned char block[BLOCK];
@@ -41,7 +42,7 @@ static uint64_t hash_file(const char *path)
     return sum;
 }
 
-/* Looks for the object that was mapped at `base`. */
+/* Finds the object that was mapped at `base`. */
 struct search {
     ElfW(Addr) base;
     struct property_file *file;

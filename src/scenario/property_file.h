@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Shared objects with properties: loading them. */
+/* Loads shared objects with properties. */
 #ifndef SCENARIO_PROPERTY_FILE_H
 #define SCENARIO_PROPERTY_FILE_H
 
@@ -9,10 +9,10 @@
 
 #define PROPERTY_VARIABLES_MAX 4
 
-/* What there is to know of a shared object besides its property. */
+/* Data about a shared object besides its property. */
 struct property_file {
-    uint64_t content; /* a hash over the file's bytes */
-    /* Where its variables lie, as far as they fit in here: the writable parts of what was mapped. */
+    uint64_t content; /* hash of the file's bytes */
+    /* The writable parts of the mapped file, at most PROPERTY_VARIABLES_MAX of them. */
     struct property_variables {
         void *at;
         size_t size;
@@ -20,8 +20,9 @@ struct property_file {
     int count;
 };
 
-/* The property of a shared object, opened once, for the life of the program; a struct of this program's size. *file is filled
- * in. NULL: `why`, of `size` bytes, is one clause that says what was found. To be called before any fork. */
+/* Returns the property of a shared object as a struct of this program's size, opened once for the life of the
+ * program. Fills in *file. Returns NULL on failure; then `why`, of `size` bytes, is a clause with the reason.
+ * Must be called before any fork. */
 const struct ls_property *property_open(const char *path, struct property_file *file, char *why, size_t size);
 
 #endif

@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define STEPS_MAX 3000  /* random actions in a run; what is left then runs by the default schedule */
+#define STEPS_MAX 3000  /* random actions in a run; the default schedule then finishes the run */
 #define WANDER_LOG2 6   /* at most 2^6 - 1 random actions between two commands */
-#define FAULT_ONE_IN 12 /* of the steps at which a fault is possible, one in so many is one */
-#define PLAIN_RUNS 8    /* that are measured for PCT */
+#define FAULT_ONE_IN 12 /* one in so many steps at which a fault is possible is a fault */
+#define PLAIN_RUNS 8    /* number of runs measured for PCT */
 #define THREADS_MAX (3 * WORLD_PROCESSES_MAX + WORLD_SERVERS_MAX + 1)
 
 struct chooser {
@@ -21,10 +21,10 @@ struct chooser {
     bool pct;
     bool exploring;
     bool swarm;
-    bool faults; /* exploring, or a swarm: faults may still happen */
+    bool faults; /* faults may still happen: the scenario explores, or a swarm runs */
     uint32_t fault_one_in;
-    uint8_t drawn[WORLD_FAULTS]; /* of a swarm: so many of each kind */
-    int changes;                 /* of priorities */
+    uint8_t drawn[WORLD_FAULTS]; /* of a swarm: number of drawn faults of each kind */
+    int changes;                 /* number of changes of priorities */
     uint64_t priority[THREADS_MAX];
     uint64_t change[STRATEGY_DEPTH_MAX];
     struct action enabled[WORLD_ACTIONS_MAX];
@@ -49,7 +49,8 @@ enum schedule random_schedule(const struct strategy_plan *plan, uint64_t seed)
     }
 }
 
-/* Steps are counted from 1, and a priority that has changed is below all that have not. */
+/* Draws priorities and the steps at which they change. Steps are counted from 1. A changed priority is below
+ * all unchanged ones. */
 static void draw_priorities(struct chooser *chooser)
 {
     const struct strategy_plan *plan = &chooser->run->setup.plan;
@@ -87,8 +88,9 @@ static void chooser_init(struct chooser *chooser, struct run *run, uint64_t seed
 
 /* ---- choosing ---- */
 
-/* Whose turn an action is: a process, its timers, the servers' work for it, a follower, the operator. Timers are
- * threads of their own, or the deadline of a process that comes before all others would always win. */
+/* Returns the thread of an action: a process, its timers, the servers' work for it, a follower, or the
+ * operator. Timers are separate threads: if a process had the highest priority, its deadline would otherwise
+ * always win. */
 static int thread_of(const struct action *action)
 {
     if (action_has(action, TRAIT_SERVER)) {
@@ -106,14 +108,15 @@ static int thread_of(const struct action *action)
     return action->process + (world_is_verb(action) ? 0 : WORLD_PROCESSES_MAX);
 }
 
-/* In a script faults come from the script alone: what ends one is not the system's to choose. An expiry that
- * is listed without a budget is one that is due. */
+/* Returns whether the system chooses an action by itself. In a script, faults and their ends come from the
+ * script alone. An expiry is listed without a budget only if it is due. */
 static bool of_the_system(const struct action *action)
 {
     return action_has(action, TRAIT_SYSTEM) || action->kind == ACTION_EXPIRE;
 }
 
-/* What may happen in a script besides its commands; of a swarm also faults, and their end. */
+/* Returns whether an action may join a script: an action of the system, and in a swarm also faults and their
+ * ends. */
 static bool may_join_script(const struct chooser *c, const struct action *action)
 {
     return of_the_system(action) || (c->swarm && (world_is_fault(action) || world_is_healing(action)));
@@ -130,7 +133,8 @@ static int select_for_script(struct chooser *c, int count)
     return kept;
 }
 
-/* A loss has many parameters, a crash none: first which kind, then which of them. */
+/* Chooses a kind of fault first and leaves its variants only: a loss has many parameters, a crash has
+ * none. */
 static int select_kind(struct chooser *c, int count)
 {
     bool there[ACTION_KINDS] = {false};
@@ -150,7 +154,7 @@ static int select_kind(struct chooser *c, int count)
     return kept;
 }
 
-/* Leaves out the faults that this swarm has not drawn, or has used up. What is due in any case stays. */
+/* Removes the faults that this swarm has not drawn or has used up. Free steps and ends of faults stay. */
 static int select_drawn(struct chooser *c, int count)
 {
     uint8_t bought[WORLD_FAULTS];
@@ -165,7 +169,7 @@ static int select_drawn(struct chooser *c, int count)
     return kept;
 }
 
-/* Puts the candidates in front and returns how many there are. */
+/* Moves the candidates to the front and returns their number. */
 static int select_candidates(struct chooser *c, int count)
 {
     int kept = 0, faults = 0;
@@ -211,7 +215,7 @@ static int choose_by_priority(struct chooser *c, int count)
     return best;
 }
 
-/* One random action; false if none is possible. */
+/* Does one random action; returns false if none is possible. */
 static bool step(struct chooser *c)
 {
     int count = select_candidates(c, world_actions(c->run->world, c->enabled));
@@ -227,7 +231,7 @@ static bool may_go_on(const struct chooser *c)
     return c->run->steps < STEPS_MAX && !run_violated(c->run) && !world_trouble(c->run->world);
 }
 
-/* A few steps: often none, seldom many. */
+/* Does some random steps: often none, seldom many. */
 static void wander(struct chooser *c)
 {
     uint32_t steps = rng_below(&c->rng, 1u << rng_below(&c->rng, WANDER_LOG2 + 1));
@@ -244,7 +248,7 @@ static void wander_to_rest(struct chooser *c)
 
 /* ---- a script ---- */
 
-/* What cannot happen yet may become possible as things go on. */
+/* Tries a command for at most 200 default actions: one that is not possible yet may become possible. */
 static bool try_command(struct chooser *c, const struct scenario_command *command)
 {
     struct action action, next;
@@ -256,7 +260,7 @@ static bool try_command(struct chooser *c, const struct scenario_command *comman
             break;
         }
     }
-    if (action.kind == ACTION_CUT) { /* the same fault with nothing under way */
+    if (action.kind == ACTION_CUT) { /* the same fault with no message under way */
         action.keep = action.apply = 0;
         action.modes &= ~ACTION_CUT_LATE;
         return run_apply(c->run, &action) == 0;
@@ -273,7 +277,7 @@ static int do_command(struct chooser *c, const struct scenario_command *command)
         wander_to_rest(c);
         break;
     case STEP_ADVANCE:
-        /* Without a clock a long time is one in which everything that waits for time happens. */
+        /* Without a clock a long time means that all that waits for time happens. */
         if (command->ms >= c->run->setup.scenario->options.session_timeout_ms) {
             wander_to_rest(c);
             run_pass_time(c->run, command->ms);
@@ -289,7 +293,7 @@ static int do_command(struct chooser *c, const struct scenario_command *command)
     case STEP_BEFORE:
     case STEP_AFTER:
     case STEP_DO:
-        break; /* they steer the schedule, which is random here */
+        break; /* these commands steer the schedule, which is random here */
     }
     return 0;
 }
@@ -339,7 +343,8 @@ int random_one(struct run *run, uint64_t seed)
     return skipped;
 }
 
-/* The steps of the longest of some plain runs. They are the same ones for each call, so that a seed is one run. */
+/* Returns the steps of the longest of some plain runs. The seeds are the same in each call, so that a seed
+ * always means the same run. */
 static uint32_t measure_steps(struct run *run)
 {
     struct strategy_plan plan = run->setup.plan;
@@ -354,7 +359,7 @@ static uint32_t measure_steps(struct run *run)
     return (uint32_t)longest;
 }
 
-/* Opens the run of the seeds from `first` on. Returns false if no world can be made; errno says why. */
+/* Opens a run for the seeds from `first` on. Returns false with errno set if no world can be made. */
 static bool prepare(struct run *run, const struct run_setup *setup, uint64_t first)
 {
     struct run_setup random = *setup;
@@ -375,7 +380,7 @@ static void tell_swarm(const struct run *run, uint64_t seed, struct outcome *out
                 swarm_text(&swarm, text, sizeof text), is_odd(seed) ? "uniform" : "by priorities");
 }
 
-/* The same run once more, with its choices recorded. */
+/* Does the same run once more with its choices recorded. */
 static void record_failure(struct run *run, uint64_t seed, const char *out, struct outcome *outcome)
 {
     if (outcome->schedule == SCHEDULE_SWARM) {
@@ -388,7 +393,7 @@ static void record_failure(struct run *run, uint64_t seed, const char *out, stru
     run->recording = false;
 }
 
-/* Random schedules prove nothing, but one that violates what the file says is violated is enough. */
+/* Random schedules prove nothing, except the violations that the file claims. */
 void random_judge_exploring(const struct scenario *scenario, struct outcome *outcome)
 {
     bool shown = scenario->violates && (outcome->stats.violated & scenario->violates) == scenario->violates;
@@ -433,7 +438,7 @@ void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, c
     run_close(&run);
 }
 
-/* Runs the seeds without the spared properties. Returns whether another one is violated. */
+/* Runs the seeds without the spared properties. Returns whether another property is violated. */
 static bool find_other(const struct run_setup *setup, uint64_t first, uint64_t count, struct outcome *outcome)
 {
     struct run run;

@@ -17,25 +17,26 @@
 #define CLIENTS_MAX 4
 #define LOCKS_MAX 2
 #define OWNERS_MAX 8
-#define OPERATIONS_MAX 16 /* of a program */
-#define NODE_PATH_MAX 95  /* less than a `node` line takes, for there may be a chroot */
-#define SEEDS 64          /* each bit that a seed of the run constants means something by */
+#define OPERATIONS_MAX 16 /* of a program, at most */
+#define NODE_PATH_MAX 95  /* bytes; less than the limit of a line `node`, because a chroot may be added */
+#define SEEDS 64          /* enough for each bit of a seed of the run constants that has a meaning */
 
-/* Each number is drawn in a statement of its own: the order in which a compiler evaluates arguments is not fixed. */
+/* Each number is drawn in a statement of its own, because C does not fix the order of evaluation of
+ * arguments. */
 
 /* ---- a world that is being drawn ---- */
 
 /* One owner's use of one lock, as far as a program or script can know it. */
 struct use {
-    uint8_t depth; /* acquires less releases */
-    bool waits;    /* a program has not waited for the last acquire */
+    uint8_t depth; /* acquires minus releases */
+    bool waits;    /* a program has not waited for the answer to its last acquire */
 };
 
 struct client {
     struct use use[LOCKS_MAX][OWNERS_MAX];
     bool closed[LOCKS_MAX];
     bool stopped;
-    const char *healing; /* the command that ends the fault in force; NULL: none */
+    const char *healing; /* the command that ends the present fault of the client; NULL: none */
     int operations;
 };
 
@@ -43,7 +44,7 @@ struct drawing {
     struct rng rng;
     struct lines *text;
     int clients, locks, owners, servers;
-    bool reenters, guards, revokes, closes; /* what the recipe must be able to do */
+    bool reenters, guards, revokes, closes; /* abilities that the recipe needs */
     bool containers, frozen;
     struct client client[CLIENTS_MAX];
 };
@@ -58,7 +59,7 @@ static bool percent(struct drawing *d, int chance)
     return below(d, 100) < chance;
 }
 
-/* Draws an index by weight. */
+/* Draws an index with probability proportional to its weight. */
 static int weighted(struct drawing *d, const int *weight, int count)
 {
     int sum = 0;
@@ -166,7 +167,7 @@ static void put_places(struct drawing *d)
 
 /* ---- what a client does ---- */
 
-/* Which lock and owner an operation is about. */
+/* The client, lock and owner of an operation. */
 struct about {
     int client, lock, owner;
 };
@@ -194,8 +195,8 @@ static void put_operation(struct drawing *d, struct about about, const char *ver
     client_of(d, about)->operations++;
 }
 
-/* Whether an acquire that waits for ever may wait for its own client: behind another owner at the lock, or at a lock that comes
- * before one that is held. */
+/* Returns whether an acquire without deadline may wait for its own client: behind another owner at the lock,
+ * or at a lock before one that the client holds. */
 static bool may_block_itself(struct drawing *d, struct about about)
 {
     const struct client *client = client_of(d, about);
@@ -217,7 +218,7 @@ static const char *draw_deadline(struct drawing *d)
     return DEADLINE[below(d, COUNT(DEADLINE))];
 }
 
-/* Asks for a lock that this owner does not use. */
+/* Puts an acquire for a lock that this owner does not use. */
 static void put_first_acquire(struct drawing *d, struct about about, bool program)
 {
     static const char *const REPORT[] = {" on granted: release", " on granted: cancel", " on granted: close",
@@ -288,7 +289,7 @@ static void put_release(struct drawing *d, struct about about)
     use->waits = use->waits && use->depth > 0;
 }
 
-/* Does something with a lock that this owner holds or waits for. */
+/* Puts an operation on a lock that this owner holds or waits for. */
 static void put_next(struct drawing *d, struct about about, bool program)
 {
     enum { RELEASE, WRITE, GUARDED, DEEPER, STOP, CLOSE, REVOCABLE, REVOKE, CANCEL };
@@ -346,7 +347,7 @@ static struct about draw_about(struct drawing *d, int client)
     return about;
 }
 
-/* Gives back what this client has, a level each. */
+/* Puts a release for each level that this client holds. */
 static void put_releases(struct drawing *d, int client, int room)
 {
     for (int lock = 0; lock < d->locks; lock++) {
@@ -430,7 +431,7 @@ static void put_time(struct drawing *d, int ms)
     }
 }
 
-/* A moment within a call, an odd time, or one that a session does not or does survive. */
+/* Puts a pause: within a call, of an odd length, or around a length that a session survives. */
 static void put_pause(struct drawing *d)
 {
     static const int LENGTH_MS[] = {200, 700, 1500, 2100, 2500, 3900, 4300, 9000};
@@ -454,12 +455,13 @@ static void put_pause(struct drawing *d)
     }
 }
 
-/* Faults of a client that last until the command that ends them. */
+/* Faults of a client that last until a command ends them. */
 static const struct {
     const char *begin, *end;
 } LASTING[] = {{"pause", "resume"}, {"partition", "heal"}, {"crash", "restart"}};
 
-/* No session ends before its time is up: a holder that believes until then is right (at_most_one_believer). */
+/* Ends no session before its timeout: a holder that believes until then must be right
+ * (at_most_one_believer). */
 static void put_client_fault(struct drawing *d, int client)
 {
     enum { CUT, REFUSE, LASTS, EVICT, TOUCH, ALLOC };
@@ -492,7 +494,7 @@ static void put_client_fault(struct drawing *d, int client)
         if (d->client[client].healing == NULL) {
             lines_put(d->text, "%s %c\n", LASTING[which].begin, name);
             d->client[client].healing = LASTING[which].end;
-            if (which == 2) { /* its memory is gone */
+            if (which == 2) { /* the process loses its memory */
                 memset(d->client[client].use, 0, sizeof d->client[client].use);
                 memset(d->client[client].closed, 0, sizeof d->client[client].closed);
             }
@@ -571,7 +573,8 @@ static void put_step(struct drawing *d)
     put_pause(d);
 }
 
-/* All faults end, and whoever holds gives back. A release by somebody who does not hold is refused and changes nothing. */
+/* Ends all faults, and releases each lock that is held. A release by a client that does not hold is refused
+ * and changes nothing. */
 static void put_end(struct drawing *d)
 {
     lines_put(d->text, "heal all\nsettle\n");

@@ -14,7 +14,7 @@
 
 #define ADDED_MAX 64
 
-/* Recipes that were added. */
+/* Recipes added by recipe_add(). */
 static struct added {
     const struct ls_recipe *recipe[ADDED_MAX];
     int count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Recipes: those that are built in, and shared objects. */
+/* Recipes: the built-in ones, and those of shared objects. */
 #ifndef SCENARIO_RECIPES_H
 #define SCENARIO_RECIPES_H
 
@@ -12,25 +12,26 @@
 
 #define RECIPE_WHY_MAX 400
 
-/* The built-in recipe of that name, or NULL. */
+/* Returns the built-in recipe of that name, or NULL. */
 const struct ls_recipe *recipe_find(const char *name);
 
-/* The first built-in recipe that is correct, for the coordinator of these options, and knows the kinds of
- * their locks. Without one it is RECIPE_DEFAULT. */
+/* Returns the first correct built-in recipe for the coordinator of these options that knows the kinds of
+ * their locks; RECIPE_DEFAULT if there is none. */
 const struct ls_recipe *recipe_for(const struct world_options *options);
 
-/* Who loads shared objects; NULL = nobody. `why` has RECIPE_WHY_MAX bytes. */
+/* Sets the function that loads shared objects; NULL = none can be loaded. `why` has RECIPE_WHY_MAX bytes. */
 typedef const struct ls_recipe *(*recipe_loader)(const char *path, char *why);
 void recipe_set_loader(recipe_loader loader);
 
-/* The same; a path is that of a shared object, which is loaded. NULL: `why` is a clause that says why, empty if there is no
- * such name. */
+/* Returns the built-in recipe of that name, or loads the shared object if the name is a path. Returns NULL on
+ * failure; then `why` is a clause with the reason, empty for an unknown name. */
 const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX]);
 
-/* Makes a recipe a built-in one. To be called by a constructor of whoever is linked with its coordinator. */
+/* Makes a recipe a built-in one. Must be called by a constructor of the library that contains its
+ * coordinator. */
 void recipe_add(const struct ls_recipe *recipe);
 
-/* All that are built in, the correct ones first: the index-th, or NULL behind the last. */
+/* Returns the index-th built-in recipe, the correct ones first; NULL behind the last. */
 const struct ls_recipe *recipe_at(int index);
 
 #endif

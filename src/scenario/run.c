@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOING_ON_TURNS_MAX 64 /* programs have far fewer left, unless they have no end */
+#define GOING_ON_TURNS_MAX 64 /* programs with an end have far fewer turns left */
 
 static const char *const SCHEDULES[] = {"directed", "uniform", "pct", "search", "swarm"};
 
@@ -37,7 +37,7 @@ int schedule_find(const char *name)
 
 /* ---- options ---- */
 
-/* The judges' numbers that grow. */
+/* Shows the growing numbers of the judges to the canon. */
 static void show_value(void *ctx, enum check_value type, int64_t *value)
 {
     if (type == CHECK_VALUE_ZXID || type == CHECK_VALUE_SESSION) {
@@ -68,7 +68,8 @@ bool schedule_is_random(enum schedule schedule)
     return schedule == SCHEDULE_UNIFORM || schedule == SCHEDULE_PCT || schedule == SCHEDULE_SWARM;
 }
 
-/* The run constants of a search that sweeps them (D8b): a set is its number in bits. Set 0 is what the file says. */
+/* Applies a set of run constants in a search that sweeps them (D8b). The bits of the set's number choose the
+ * constants; set 0 is the file's own. */
 static void sweep_constants(const struct scenario *scenario, uint64_t set, struct world_options *options)
 {
     if (set & 1 && !scenario->rc_given) {
@@ -78,7 +79,7 @@ static void sweep_constants(const struct scenario *scenario, uint64_t set, struc
     options->seed += set >> 2;
 }
 
-/* Random runs sweep the run constants too: they follow from the seed. */
+/* Random runs sweep the run constants too, derived from the seed. */
 void run_options(const struct run_setup *setup, struct world_options *options)
 {
     *options = setup->scenario->options;
@@ -205,7 +206,7 @@ static void on_event(void *ctx, const struct event *event)
 
 /* ---- life ---- */
 
-/* The arena has a fixed address: one world per address space, laid out anew for each run. */
+/* The arena has a fixed address, so a process has one world, laid out anew for each run. */
 static struct world *only_world;
 
 static struct world *the_only_world(const struct world_options *options)
@@ -356,7 +357,7 @@ static void try_after(struct run *run, const struct action *action)
     }
 }
 
-/* Called before each action, whoever chose it. */
+/* Notes an action before it is done, whichever driver chose it. */
 static void before_action(void *ctx, const struct action *action)
 {
     struct run *run = ctx;
@@ -429,8 +430,9 @@ void run_judge(struct run *run, const struct event *events, int count, uint64_t 
     }
 }
 
-/* A script may do anything at any time, so any part of it is a script. A program is followed step by step, and
- * a budget cannot be overdrawn: without a choice before it, another may not be one of this scenario's any more. */
+/* A script allows any action at any time, so any part of a script is a script. A program must be followed
+ * step by step, and a budget cannot be overdrawn. So without an earlier choice, a later choice may not be
+ * possible. */
 bool run_allows(const struct run *run, const struct action *action)
 {
     return !run->setup.scenario->exploring || action_has(action, TRAIT_SYSTEM) || world_is_healing(action) ||
@@ -479,7 +481,7 @@ bool run_rest(struct run *run)
     return world_rest(run->world);
 }
 
-/* One turn of a program; false if none can be taken. */
+/* Takes one turn of a program; returns false if none is possible. */
 static bool take_turn(struct run *run)
 {
     static struct action enabled[WORLD_ACTIONS_MAX];

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define SWARM_SALT 0x737761726dull
-#define DIRECTED_MAX 2    /* faults of a kind in a directed scenario */
-#define DIRECTED_ONE_IN 3 /* kinds that are drawn there, of a dozen */
+#define DIRECTED_MAX 2    /* maximum of faults of a kind in a directed scenario */
+#define DIRECTED_ONE_IN 3 /* one in so many kinds is drawn there */
 #define RATE_LOG2_MIN 2   /* one fault in 4 … 64 steps */
 #define RATE_LOG2_COUNT 5
 
@@ -35,7 +35,8 @@ int strategy_find(const char *name)
 
 /* ---- swarms ---- */
 
-/* Directed scenarios in which more faults than their own may break what nobody promises. */
+/* Returns whether a directed scenario gets no further faults, because they may break what no recipe
+ * promises. */
 static bool is_touchy(const struct scenario *scenario)
 {
     bool touchy = scenario->options.defects != 0;
@@ -47,13 +48,13 @@ static bool is_touchy(const struct scenario *scenario)
     return touchy;
 }
 
-/* How many faults of a kind a directed scenario may meet besides its own. */
+/* Returns the maximum of faults of a kind in a directed scenario, besides its own. */
 static uint8_t directed_max(const struct world_options *options, int fault)
 {
     switch (fault) {
     case WORLD_FAULT_CANCEL:
     case WORLD_FAULT_ALLOC:
-    case WORLD_FAULT_RMDIR: /* these come only where a file names them */
+    case WORLD_FAULT_RMDIR: /* these seven kinds come only where a file names them */
     case WORLD_FAULT_EVICT:
     case WORLD_FAULT_TOUCH:
     case WORLD_FAULT_CALL:
@@ -83,7 +84,8 @@ void swarm_budgets(const struct scenario *scenario, uint8_t budget[WORLD_FAULTS]
     }
 }
 
-/* All numbers are drawn for each kind, needed or not: what one kind may have does not change the draw of the next. */
+/* Draws all numbers for each kind, needed or not, so that the limit of one kind does not change the draw of
+ * the next. */
 void swarm_draw(const struct scenario *scenario, uint64_t seed, struct swarm *swarm)
 {
     struct rng rng;

@@ -81,7 +81,7 @@ static bool has_item(const struct world_options *options, const struct item *ite
     }
 }
 
-/* The next item that the scenario has; `item` begins zeroed with step -1. */
+/* Moves to the next item that the scenario has; `item` must begin as FIRST. */
 static bool next_item(const struct world_options *options, struct item *item)
 {
     do {

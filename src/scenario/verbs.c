@@ -6,7 +6,7 @@
 #include "coord/coordinator.h"
 #include "sim/lock_kinds.h"
 
-/* Actions are called what their labels call them (coord/action.c), unless a name is given. */
+/* A name of NULL means the word in the action's labels (coord/action.c). */
 #define CLIENT(name, flags, action, usage, help)                                                             \
     {                                                                                                        \
         name, VERB_CLIENT | (flags), ARGUMENT_LOCK, STEP_ACTION, action, usage, help                         \
@@ -109,7 +109,7 @@ static const struct verb VERBS[] = {
             "nothing may be under way; what holds at rest is judged"),
 };
 
-/* Kinds of lock stand behind the second line. */
+/* Kinds of lock follow the first two header lines. */
 #define KINDS_OF_LOCK_AT 2
 
 static const struct header_word HEADERS[] = {

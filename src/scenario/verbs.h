@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The commands of the language, as a table: the parser, `lockstep list verbs` and the tests of the reference
- * page read it. */
+/* The commands of the language as a table, for the parser, `lockstep list verbs` and the tests of the
+ * reference page. */
 #ifndef SCENARIO_VERBS_H
 #define SCENARIO_VERBS_H
 
 #include "scenario/scenario.h"
 
-/* What follows the verb. */
+/* The argument of a verb. */
 enum verb_argument {
     ARGUMENT_NONE,
-    ARGUMENT_LOCK,     /* behind a client verb: may be left out if there is one lock */
-    ARGUMENT_PROCESS,  /* fault on a process */
-    ARGUMENT_SERVER,   /* s1 … s5 */
-    ARGUMENT_SWEPT,    /* a lock whose directory is meant */
-    ARGUMENT_PATH,     /* a node */
-    ARGUMENT_DURATION, /* */
-    ARGUMENT_LABEL,    /* the rest of the line is the label of an action */
+    ARGUMENT_LOCK,    /* behind a client verb; may be omitted if there is one lock */
+    ARGUMENT_PROCESS, /* fault on a process */
+    ARGUMENT_SERVER,  /* s1 … s5 */
+    ARGUMENT_SWEPT,   /* a lock, whose directory is meant */
+    ARGUMENT_PATH,    /* a node */
+    ARGUMENT_DURATION,
+    ARGUMENT_LABEL, /* the label of an action: the rest of the line */
 };
 
 #define VERB_OWNER 0x01u       /* takes owner=N */
@@ -30,50 +30,51 @@ enum verb_argument {
 #define VERB_ANYWAY 0x200u     /* takes anyway */
 #define VERB_NOWAIT 0x400u     /* takes nowait */
 #define VERB_REACTS 0x800u     /* may stand behind "on granted:" and "on failed:" */
-#define VERB_LOCK 0x1000u      /* the name of a lock behind the process; may be left out if there is one */
+#define VERB_LOCK 0x1000u      /* takes the name of a lock, which is optional if there is only one */
 #define VERB_LINK 0x2000u      /* takes link=N */
-#define VERB_BOTH 0x4000u      /* takes the name of a read-write lock, and stands for two actions */
-#define VERB_FOREVER 0x8000u   /* of an acquire: it waits without a bound */
-#define VERB_CAPACITY 0x10000u /* takes capacity=N, and needs it */
-#define VERB_CLIENT 0x10u      /* the process stands before it */
+#define VERB_BOTH 0x4000u      /* takes the name of a read-write lock; is two actions */
+#define VERB_FOREVER 0x8000u   /* an acquire without a deadline */
+#define VERB_CAPACITY 0x10000u /* needs capacity=N */
+#define VERB_CLIENT 0x10u      /* the name of the process comes first */
 #define VERB_FAULT 0x20u       /* listed as a fault */
 
 struct verb {
-    const char *name;  /* NULL = that of its action */
+    const char *name;  /* NULL = the name of its action */
     uint32_t flags;    /* VERB_… */
     uint8_t argument;  /* enum verb_argument */
     uint8_t step;      /* enum scenario_step */
     uint8_t action;    /* enum action_kind for STEP_ACTION */
     const char *usage; /* "a acquire [LOCK] [owner=N] [timeout=2s]" */
-    const char *help;  /* half a sentence */
+    const char *help;  /* a clause */
 };
 
-/* Those that all coordinators have. */
+/* Returns the verbs that all coordinators have. */
 const struct verb *verb_all(int *count);
 
-/* The index-th fault that one of the linked coordinators has alone, NULL behind the last. */
+/* Returns the index-th fault that only one of the linked coordinators has, NULL behind the last. */
 const struct verb *verb_own(int index);
 
-/* The verb of that name, with or without VERB_CLIENT in its flags, of any coordinator; NULL if there is none. */
+/* Returns the verb of that name, with VERB_CLIENT in its flags or without it, of any coordinator; NULL if
+ * there is none. */
 const struct verb *verb_find(const struct input_word *word, bool client);
 
-/* Its word. */
+/* Returns the word of a verb. */
 const char *verb_name(const struct verb *verb);
 
-/* The verb of a step of a program, where an acquire may be a try. */
+/* Returns the verb of a program's step, where an acquire may be a try. */
 const char *verb_of_step(const struct action *op);
 
-/* True if the word begins a line of its own kind (a verb or a header) and therefore cannot name a process or
+/* Returns whether a word begins a line of its own kind (a verb or a header), and so cannot name a process or
  * a lock. */
 bool verb_is_reserved(const struct input_word *word);
 
-/* The lines before the commands. */
+/* The header lines. */
 struct header_word {
     const char *name;
     const char *usage;
     const char *help;
 };
-/* Writes the index-th, kinds of lock included. Returns false behind the last. */
+/* Writes the index-th header word, kinds of lock included. Returns false behind the last. */
 bool header_at(int index, struct header_word *out);
 
 #endif

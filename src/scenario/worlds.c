@@ -16,7 +16,7 @@
 
 static const struct {
     const char *name;
-    const char *open[2], *close[2]; /* a verb each, with what follows its lock behind a '|' */
+    const char *open[2], *close[2]; /* a verb each; its options follow its lock and are behind a '|' */
 } TURNS[] = {
     {"acquire", {"acquire"}, {"release"}},
     {"deadline", {"acquire| timeout=1s"}, {"release"}},
@@ -44,14 +44,14 @@ enum { TURN_DEADLINE = 1, TURN_TRY = 2, TURNS_PLAIN = 4, TURNS_ALL = sizeof TURN
      BIT(SERVER) | BIT(EVICT) | BIT(TOUCH) | BIT(CALL) | BIT(RESTRICT))
 #define KINDS_FOLLOWER (BIT(LAG) | BIT(LATE)) /* they need a second server */
 
-/* The kinds that can happen at a place. */
+/* Returns the kinds of fault that can happen at a place. */
 static uint32_t kinds_of_place(int place)
 {
     return KINDS_USUAL | BIT(CRASH) | (place == WORLD_PLACE_FOLLOWER ? KINDS_FOLLOWER : 0);
 }
 
-/* The set with this number among all sets of a class, or 0 behind the last. At a place with a follower only sets are new
- * that need it. */
+/* Returns the index-th set of kinds of a class, or 0 behind the last. At a place with a follower, only sets
+ * that need the follower are new. */
 static uint32_t kinds_of(const struct world_class *class, int index)
 {
     uint32_t all = kinds_of_place(class->place);
@@ -83,7 +83,8 @@ static int count_kinds(const struct world_class *class)
 
 /* ---- programs ---- */
 
-/* Whether client `i` comes before the next one, or is like it: of all orders of clients that one counts. */
+/* Returns whether client `i` comes before the next client or equals it. Only sorted orders of clients are
+ * counted. */
 static bool in_order(const struct world_spec *spec, int i)
 {
     if (spec->turns[i] != spec->turns[i + 1]) {
@@ -92,7 +93,8 @@ static bool in_order(const struct world_spec *spec, int i)
     return memcmp(spec->turn[i], spec->turn[i + 1], spec->turns[i]) <= 0;
 }
 
-/* Whether the second turn of a client may lie within its first: inside of its own hold an owner must not wait for ever. */
+/* Returns whether the second turn of each client may lie within its first. At WORLD_PLACE_OWNERS an owner
+ * inside the client's own hold must not wait without a deadline. */
 static bool may_lie_within(const struct world_spec *spec)
 {
     for (int i = 0; i < spec->clients; i++) {
@@ -125,7 +127,7 @@ static bool is_wanted(const struct world_spec *spec)
     }
 }
 
-/* Gives the turns their kinds: the digits of a number. False behind the last. */
+/* Sets the kinds of the turns from the digits of a number. Returns false behind the last number. */
 static bool set_turns(struct world_spec *spec, int total, int number)
 {
     int base = spec->place == WORLD_PLACE_VERBS ? TURNS_ALL : TURNS_PLAIN;
@@ -140,7 +142,8 @@ static bool set_turns(struct world_spec *spec, int total, int number)
     return number == 0;
 }
 
-/* Shares turns out to clients: each has at most as many as the next. The index-th way; false behind the last. */
+/* Distributes turns to clients in the index-th way: each client has at most as many as the next. Returns
+ * false behind the last. */
 static bool share_out(struct world_spec *spec, int total, int index)
 {
     int first_max = spec->clients == 1 ? total : total / spec->clients;
@@ -159,14 +162,15 @@ static bool share_out(struct world_spec *spec, int total, int index)
     return false;
 }
 
-/* A place in the list of all programs of a class. */
+/* A position in the list of all programs of a class. */
 struct cursor {
     const struct world_class *class;
-    int within, way, number; /* the programs at this place */
-    int found;               /* number of wanted ones before it */
+    int within, way, number; /* the programs at this position */
+    int found;               /* number of wanted programs before it */
 };
 
-/* Moves to the programs with this number, which is not before the place. Returns -1, or how many programs the class has. */
+/* Moves to the index-th wanted programs, which must not lie before the cursor. Returns -1, or the number of
+ * wanted programs of the class if there are fewer. */
 static int set_programs(struct cursor *at, struct world_spec *spec, int index)
 {
     const struct world_class *class = at->class;
@@ -187,7 +191,7 @@ static int set_programs(struct cursor *at, struct world_spec *spec, int index)
     return at->found;
 }
 
-/* Whether the worlds of a place are made by another file, which knows them by a number. */
+/* Returns whether another file makes the worlds of a place, and identifies them by a number. */
 static bool is_numbered(int place)
 {
     return place == WORLD_PLACE_CLOCK || place == WORLD_PLACE_RANDOM;
@@ -211,7 +215,7 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
             .place = class->place, .cast = class->cast, .number = (uint16_t)(class->first + index)};
         return;
     }
-    static struct cursor last; /* worlds are asked for one behind the other */
+    static struct cursor last; /* worlds are usually asked for in order */
     int kinds = count_kinds(class);
     LS_ASSERT(index >= 0 && kinds > 0);
     if (last.class != class || index / kinds < last.found) {
@@ -225,14 +229,14 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
 /* ---- classes ---- */
 
 #define STATES_MAX_LEAST 500000
-#define RANDOM_WORLDS_FIRST 200  /* worlds of the first class */
-#define RANDOM_WORLDS_LAST 12800 /* of the last */
+#define RANDOM_WORLDS_FIRST 200  /* number of worlds of the first class */
+#define RANDOM_WORLDS_LAST 12800 /* number of worlds of the last class */
 
 static struct world_class classes[WORLDS_CLIENTS_MAX * WORLDS_TURNS_MAX * WORLD_KINDS * 3 * WORLD_PLACES];
 static int class_count;
 
-#define COST_OF_A_RUN 168            /* it takes as long as a search of 1,500 states */
-#define COST_OF_RANDOM_SCHEDULES 220 /* of one world: as long as one of 14,000 states */
+#define COST_OF_A_RUN 168            /* a run takes as long as a search of 1,500 states */
+#define COST_OF_RANDOM_SCHEDULES 220 /* of one world: as long as a search of 14,000 states */
 
 static bool has_schedules(int place, int cast)
 {
@@ -244,7 +248,8 @@ int worlds_schedules(const struct world_spec *spec)
     return has_schedules(spec->place, spec->cast) ? RANDOM_WORLDS_SCHEDULES : 0;
 }
 
-/* Sixteenths of a bit: of the states of one world, from measurements of the built-in mutex. */
+/* Returns the logarithm of the states of one world in sixteenths of a bit, from measurements of the built-in
+ * mutex. */
 static uint32_t cost_of_world(const struct world_class *class)
 {
     if (is_numbered(class->place)) {
@@ -268,7 +273,7 @@ uint64_t worlds_states_max(const struct world_class *class)
     return most > STATES_MAX_LEAST ? most : STATES_MAX_LEAST;
 }
 
-/* Rounded down; whole numbers alone, so that no machine rounds otherwise. */
+/* Returns log2 in sixteenths, rounded down. Only integers are used, so that every machine rounds alike. */
 static uint32_t log2_sixteenths(uint64_t number)
 {
     uint32_t bits = 0;
@@ -287,7 +292,7 @@ static uint32_t log2_sixteenths(uint64_t number)
     return result;
 }
 
-/* The plain place comes first: other places wait until classes of it are due that cost eight times as much. */
+/* Other places wait until classes of the plain place are due that cost eight times as much. */
 #define RANK_OF_OTHER_PLACES 48
 
 static void add_class(struct world_class class)
@@ -324,7 +329,7 @@ static int by_rank(const void *a, const void *b)
     return strcmp(worlds_class_name(one, name), worlds_class_name(other, other_name));
 }
 
-/* Worlds at random never end: each class has four times as many as the one before. */
+/* Random worlds have no natural end: each class has four times as many as the class before. */
 static void add_random(enum random_worlds kind)
 {
     uint16_t first = 0;
@@ -409,7 +414,7 @@ const char *worlds_class_name(const struct world_class *class, char name[WORLDS_
         return name;
     }
     put_shape(&text, class->clients, class->turns, class->place);
-    put_number(&text, KINDS[class->kinds], -class->depth); /* the sign is the dash */
+    put_number(&text, KINDS[class->kinds], -class->depth); /* the minus sign is the dash */
     return name;
 }
 
@@ -537,7 +542,8 @@ const char *worlds_text(const struct world_spec *spec, char out[WORLDS_TEXT_MAX]
 
 /* ---- smaller ones ---- */
 
-/* Clients in the order in which an enumeration has them; at two locks they differ by their place. */
+/* Sorts clients as the enumeration does. At two locks the order of clients decides which lock they use first
+ * and stays. */
 static void sort_clients(struct world_spec *spec)
 {
     for (int pass = 0; pass < spec->clients && spec->place != WORLD_PLACE_LOCKS; pass++) {
