@@ -253,7 +253,7 @@ static void alone_as_together(void **state)
     queues = false;
 }
 
-/* A grant, an event of a watch or a node is never local, nor is an event that a loaded property wants. */
+/* A grant, an event of a watch or a node is never local, nor is one whose order another property needs. */
 static void what_others_look_at_is_not_local(void **state)
 {
     static const enum event_kind kinds[] = {EVENT_ASKED,     EVENT_GRANTED,      EVENT_FAILED,
