@@ -4,8 +4,8 @@
 /* States that are remembered as a few bits each, for searches that do not fit: three bits of one large table, chosen by the
  * fingerprint. A state whose bits are all set is taken for known, and that can be wrong: it is then left out, with all that
  * only it leads to. So such a search can find what is violated, and never that nothing is. */
-#ifndef EXPLORE_BITSTATE_H
-#define EXPLORE_BITSTATE_H
+#ifndef STATE_BITSTATE_H
+#define STATE_BITSTATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

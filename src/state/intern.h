@@ -5,8 +5,8 @@
  *
  * A world is then the list of its blocks' numbers: a few words in place of kilobytes, and two of them are equal when their
  * worlds are. Steps leave most blocks as they are, so that millions of worlds share some thousands of contents. */
-#ifndef BASE_INTERN_H
-#define BASE_INTERN_H
+#ifndef STATE_INTERN_H
+#define STATE_INTERN_H
 
 #include "base/arena.h"
 

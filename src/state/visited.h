@@ -6,8 +6,8 @@
  * One open-addressed table of 8 bytes a place, between a half and three quarters full once it has grown. Places follow
  * the order of fingerprints, so that it grows where it lies, and reads and writes memory in order then. What is lost: of n states, n^2 / 2^65 are
  * to be expected to have the fingerprint of another one and to be left out with all that only they lead to. */
-#ifndef EXPLORE_VISITED_H
-#define EXPLORE_VISITED_H
+#ifndef STATE_VISITED_H
+#define STATE_VISITED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* What recipes on Redis have in common. */
-#ifndef LOCKREDIS_PARTS_H
-#define LOCKREDIS_PARTS_H
+#ifndef LOCKREDIS_PUBLISHED_PARTS_H
+#define LOCKREDIS_PUBLISHED_PARTS_H
 
 #include <hiredis/hiredis.h>
 #include <lockstep/recipe.h>
