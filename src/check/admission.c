@@ -162,8 +162,8 @@ static struct check_record *standing_hold(struct check_table *table, const struc
     return holds && ledger_node(table, lock, claim->a) ? claim : NULL;
 }
 
-/* Returns true if the owner has a hold in the group with this node, or, if `czxid` is 0, one of an
- * exclusive lock. The node must exist. False if all locks are mutexes: then an owner has one hold. */
+/* Returns true if the owner has a hold in the group with this node, or, if `czxid` is 0, one of an exclusive
+ * lock. The node must exist. False if all locks are mutexes: then an owner has one hold. */
 static bool is_own(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, int64_t czxid)
 {

@@ -5,9 +5,9 @@
  * sentence.
  *
  * A set of chosen properties keeps its whole state in one block: a table of records. The records are sorted
- * and packed at the front. So equal futures have equal bytes, and the state hash covers the live bytes
- * only. The block has no pointers, and all zero is the initial state. Findings (premises met, the first
- * violation) are results, not state, so they lie outside the block, in struct check_stats. */
+ * and packed at the front. So equal futures have equal bytes, and the state hash covers the live bytes only.
+ * The block has no pointers, and all zero is the initial state. Findings (premises met, the first violation)
+ * are results, not state, so they lie outside the block, in struct check_stats. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
@@ -50,8 +50,8 @@ struct check_context {
     int tolerance_ms;   /* ms that an answer may be late: the quantum, or a real run's scheduling slack */
     int work_window_ms; /* in timed runs, age in ms at which bounded_work forgets requests; 0 = 4000 */
     const struct ls_lock_spec *specs; /* one for each lock, NULL = all mutexes; must outlive the set */
-    /* Return names for the sentences; NULL = "process 0", "lock 0". The set copies no text: it is used
-     * within the call. */
+    /* Return names for the sentences; NULL = "process 0", "lock 0". The set copies no text: it is used within
+     * the call. */
     const char *(*process_name)(const void *names, int process);
     const char *(*lock_name)(const void *names, int lock);
     const void *names;
@@ -86,8 +86,8 @@ struct property {
         *loaded; /* a loaded property, judged in place of `observe`, see check/loaded.h; NULL = built in */
 };
 
-/* Returns all properties in their listed order, built-in ones first, then loaded ones. Writes their number
- * to *count. */
+/* Returns all properties in their listed order, built-in ones first, then loaded ones. Writes their number to
+ * *count. */
 const struct property *const *check_all(int *count);
 int check_count(void);
 
@@ -158,9 +158,9 @@ enum check_verdict {
     CHECK_VIOLATED,
 };
 
-/* Prepares a set. `context` is copied, with its pointers. Afterwards only check_set_spare() changes the
- * set. Even if the mask lacks contract_is_kept, a recipe that misbehaves violates it: the recipe's run ends
- * there, and the other judges see nothing more. */
+/* Prepares a set. `context` is copied, with its pointers. Afterwards only check_set_spare() changes the set.
+ * Even if the mask lacks contract_is_kept, a recipe that misbehaves violates it: the recipe's run ends there,
+ * and the other judges see nothing more. */
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context);
 
 /* Removes properties from the set, contract_is_kept included. */
@@ -175,8 +175,8 @@ size_t check_set_state_size(const struct check_set *set);
 /* Returns true if some judge, or the ledger, observes events of this kind. */
 bool check_set_wants(const struct check_set *set, const struct event *event);
 
-/* Returns true if the event commutes, for all judges, with events of other processes and of the servers
- * (see `is_local`). */
+/* Returns true if the event commutes, for all judges, with events of other processes and of the servers (see
+ * `is_local`). */
 bool check_set_is_local(const struct check_set *set, const struct event *event);
 
 /* Shows one event to the judges. Returns true if the block may have changed. Once stats->limit is set, it
@@ -199,8 +199,8 @@ enum check_value {
 typedef void (*check_visit_fn)(void *ctx, enum check_value type, int64_t *value);
 void check_set_visit(void *block, check_visit_fn visit, void *ctx);
 
-/* Visits the records one by one; their order carries no information. `process` points to the byte that
- * names a process, NULL if the record names none. check_record_visit() visits the values of one record. */
+/* Visits the records one by one; their order carries no information. `process` points to the byte that names
+ * a process, NULL if the record names none. check_record_visit() visits the values of one record. */
 typedef void (*check_record_fn)(void *ctx, void *record, size_t size, const uint8_t *process);
 void check_set_records(void *block, check_record_fn visit, void *ctx);
 void check_record_visit(void *record, check_visit_fn visit, void *ctx);
@@ -216,8 +216,8 @@ void check_set_visit_loaded(void *block, check_visit_fn visit, void *ctx);
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position);
 
 /* Writes the positions of the violated properties of `mask`, in the order of reports. Returns how many.
- * at_most_one_holder is the first, if it is violated. The others are ordered by the step of their
- * violation, then by position. */
+ * at_most_one_holder is the first, if it is violated. The others are ordered by the step of their violation,
+ * then by position. */
 int check_violated(const struct check_stats *stats, check_mask mask, int positions[CHECK_PROPERTIES_MAX]);
 
 /* "holds", "violated", "not-judged". */

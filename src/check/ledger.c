@@ -305,8 +305,8 @@ static void observe_refused(struct check_table *table, struct check_record *clai
 }
 
 /* Ends a hold of which the owner was told that it is lost. The claim goes from HOLDING to VOID, or back to
- * WAITING if owners of its lock wait again. Both flags keep the record, so settling drops none while a
- * caller walks the list. */
+ * WAITING if owners of its lock wait again. Both flags keep the record, so settling drops none while a caller
+ * walks the list. */
 static void lose_hold(const struct check_context *context, struct check_record *claim)
 {
     end_hold(claim);
@@ -498,8 +498,8 @@ static void observe_evicted(struct check_table *table, const struct check_contex
     }
 }
 
-/* Returns the record of a watch that is gone. The role of a deleted node may be unknown, so first the kind
- * of watch of the event is tried, then all kinds of the same node. */
+/* Returns the record of a watch that is gone. The role of a deleted node may be unknown, so first the kind of
+ * watch of the event is tried, then all kinds of the same node. */
 static struct check_record *watch_of(struct check_table *table, const struct event *event)
 {
     struct check_record *record =

@@ -3,8 +3,8 @@
 
 /* The state of the judges: one sorted table of records, and the ledger of facts that several judges share.
  *
- * Records are ordered by kind, lock, process, owner and a. Each kind belongs to the ledger or to one judge.
- * A record is dropped as soon as no later verdict depends on it, so that equal futures give equal bytes. */
+ * Records are ordered by kind, lock, process, owner and a. Each kind belongs to the ledger or to one judge. A
+ * record is dropped as soon as no later verdict depends on it, so that equal futures give equal bytes. */
 #ifndef CHECK_STATE_H
 #define CHECK_STATE_H
 
@@ -135,33 +135,28 @@ static inline unsigned claim_call(const struct check_record *claim)
 /* Code of NODE_CREATED and NODE_DELETED for a node that queues. */
 #define CODE_QUEUED 2
 
-/* Codes of the public interface, which judges do not include. Tests compare the numbers, except
- * CODE_UNKNOWN and CODE_UNSURE. This one is LS_ENOENT. In REFUSED it says that a cancel was refused, not a
- * release. */
+/* Codes of enum ls_err, which judges do not include. Tests compare the numbers, except CODE_UNKNOWN and
+ * CODE_UNSURE.
+ *   - NOTHING_PENDING is LS_ENOENT. In REFUSED it says that a cancel was refused, not a release.
+ *   - LOST in REFUSED says that the hold was lost, in FREED that it had been lost before.
+ *   - BUSY, TIMED_OUT, CANCELED, NO_MEMORY, CLOSED, DEADLOCK, ALREADY and GAVE_UP come in FAILED.
+ *   - UNKNOWN (LS_UNKNOWN) comes in DOUBTS, NOT_OWNER in WRITTEN and REFUSED, UNSURE in REVOKE_SENT,
+ *     UNSUPPORTED in LISTENS. */
 #define CODE_NOTHING_PENDING (-6)
 
-/* LS_ELOST. In REFUSED it says that the hold was lost, in FREED that it had been lost before. */
 #define CODE_LOST (-8)
-/* LS_EBUSY, LS_ETIMEDOUT and LS_ECANCELED in FAILED. */
 #define CODE_BUSY (-3)
 #define CODE_TIMED_OUT (-4)
 #define CODE_CANCELED (-5)
-/* LS_UNKNOWN in DOUBTS. */
 #define CODE_UNKNOWN 2
-/* LS_ENOTOWNER in WRITTEN and REFUSED. */
 #define CODE_NOT_OWNER (-7)
-/* LS_ENOMEM, LS_ECLOSED, LS_EDEADLK and LS_EALREADY in FAILED. */
 #define CODE_NO_MEMORY (-1)
 #define CODE_CLOSED (-13)
 #define CODE_DEADLOCK (-14)
 #define CODE_ALREADY (-15)
-/* LS_EUNSURE in REVOKE_SENT. */
 #define CODE_UNSURE (-16)
-/* LS_EGAVEUP in FAILED. */
 #define CODE_GAVE_UP (-17)
-/* LS_EUNSUPPORTED in LISTENS. */
 #define CODE_UNSUPPORTED (-19)
-/* The least number of enum ls_err. */
 #define CODE_LEAST (-20)
 
 /* ZooKeeper's event types, as WOKEN has them in `code`. */
@@ -184,8 +179,8 @@ struct check_record *table_get(struct check_table *table, enum record_kind kind,
 struct check_record *table_get_exact(struct check_table *table, enum record_kind kind, int lock, int process,
                                      int owner, int64_t a);
 
-/* Inserts a record, or returns the one with the same key and `a`, whose b stays as it is. Never NULL:
- * without room it sets `full` and returns a scratch record. Invalidates all pointers into the table. */
+/* Inserts a record, or returns the one with the same key and `a`, whose b stays as it is. Never NULL: without
+ * room it sets `full` and returns a scratch record. Invalidates all pointers into the table. */
 struct check_record *table_put(struct check_table *table, enum record_kind kind, int lock, int process,
                                int owner, int64_t a, int64_t b);
 
@@ -197,8 +192,8 @@ void table_drop_all(struct check_table *table, enum record_kind kind);
 void table_drop_process(struct check_table *table, enum record_kind kind, int process);
 void table_drop_lock(struct check_table *table, enum record_kind kind, int lock, int process);
 
-/* Iterate: for (r = table_first(t, kind); r; r = table_next(t, r)). table_first_lock() starts at a lock,
- * and table_next_lock() ends with it. */
+/* Iterate: for (r = table_first(t, kind); r; r = table_next(t, r)). table_first_lock() starts at a lock, and
+ * table_next_lock() ends with it. */
 struct check_record *table_first(struct check_table *table, enum record_kind kind);
 struct check_record *table_next(struct check_table *table, struct check_record *record);
 struct check_record *table_first_lock(struct check_table *table, enum record_kind kind, int lock);
@@ -206,16 +201,16 @@ struct check_record *table_next_lock(struct check_table *table, struct check_rec
 
 /* ---- the ledger ---- */
 
-/* Adds an event to the ledger. Judges see each event BEFORE that, so the ledger still shows the state
- * before it. */
+/* Adds an event to the ledger. Judges see each event BEFORE that, so the ledger still shows the state before
+ * it. */
 void ledger_observe(struct check_table *table, const struct check_context *context, unsigned needs,
                     const struct event *event);
 uint64_t ledger_wants(unsigned needs);
 
-/* Returns true if the event commutes as far as the ledger goes, as `is_local` of a property. Watches are
- * left out: they are read by judges of the same process, at REST, or by judges with an is_local() of their
- * own. LINK_DOWN commutes: links of other processes are read at REST only, and by then the end of a session
- * has ended its link as well. LISTED marks records that are read for its own process only. */
+/* Returns true if the event commutes as far as the ledger goes, as `is_local` of a property. Watches are left
+ * out: they are read by judges of the same process, at REST, or by judges with an is_local() of their own.
+ * LINK_DOWN commutes: links of other processes are read at REST only, and by then the end of a session has
+ * ended its link as well. LISTED marks records that are read for its own process only. */
 bool ledger_is_local(unsigned needs, const struct event *event);
 
 /* Returns the claim of the event's owner, NULL if it has none. */
@@ -248,8 +243,8 @@ bool ledger_waits(struct check_table *table, const struct event *event);
 /* Returns true if another owner of the event's process waits for the lock. */
 bool ledger_others_wait(struct check_table *table, const struct event *event);
 
-/* Returns true if the operator deleted a contender of another lock of the process's call. The call is the
- * one in which the process waits for this lock. */
+/* Returns true if the operator deleted a contender of another lock of the process's call. The call is the one
+ * in which the process waits for this lock. */
 bool ledger_call_is_broken(struct check_table *table, const struct check_context *context, int lock,
                            int process);
 
@@ -265,12 +260,12 @@ bool ledger_is_bound(const struct check_record *node);
 /* Returns true if a hold that is granted in this session may take the node. */
 bool ledger_is_unbound(const struct check_record *node, int64_t session);
 
-/* Returns a node that still stands after the event's owner released the hold of several nodes which rested
- * on it; NULL if there is none. */
+/* Returns a node that still stands after the event's owner released the hold of several nodes which rested on
+ * it; NULL if there is none. */
 const struct check_record *ledger_given_back(struct check_table *table, const struct event *event);
 
-/* Returns the number of the directory of the node with that czxid, be it a contender or a node that queues;
- * 0 if there is no such node. */
+/* Returns the number of the directory of the node with that czxid, be it a contender or a node that queues; 0
+ * if there is no such node. */
 int ledger_directory(struct check_table *table, int lock, int64_t czxid);
 
 /* Returns true if the process has a contender node in the line of the lock's group. */
@@ -279,12 +274,12 @@ bool ledger_has_node(struct check_table *table, const struct check_context *cont
 /* Returns the number of nodes by which the process queues for the lock in its live sessions. */
 int ledger_queued(struct check_table *table, int lock, int process);
 
-/* Returns true if the operator deleted a contender of the process, which waits, and the process has no
- * other one. */
+/* Returns true if the operator deleted a contender of the process, which waits, and the process has no other
+ * one. */
 bool ledger_is_evicted(struct check_table *table, const struct check_context *context, int lock, int process);
 
-/* Returns true if the process runs, and some handle of it is connected and has a session. At REST, work
- * that such a process has left undone is its own fault. */
+/* Returns true if the process runs, and some handle of it is connected and has a session. At REST, work that
+ * such a process has left undone is its own fault. */
 bool ledger_answerable(struct check_table *table, int process);
 
 /* Returns true if the link of some handle of the process is up, as far as the process was told. */
@@ -298,14 +293,14 @@ bool ledger_life_is_over(struct check_table *table, int process, int64_t session
 struct check_record *ledger_session(struct check_table *table, int process, int64_t session);
 
 /* Returns the node that a grant rests on. Candidates are the grantee's nodes and those of kind `ghosts`,
- * unless that is RECORD_NONE. First comes the one whose czxid is the token; otherwise the oldest one that
- * no other claim of the process rests on. NULL if there is none, or if the operator or the end of a lease
+ * unless that is RECORD_NONE. First comes the one whose czxid is the token; otherwise the oldest one that no
+ * other claim of the process rests on. NULL if there is none, or if the operator or the end of a lease
  * deleted the one that the token names. */
 struct check_record *ledger_grant(struct check_table *table, const struct event *event,
                                   enum record_kind ghosts);
 
-/* Returns the czxid of the node that a token of a claim names. It differs from `token` only if the owner
- * took its own place. */
+/* Returns the czxid of the node that a token of a claim names. It differs from `token` only if the owner took
+ * its own place. */
 int64_t ledger_node_of_token(const struct check_record *claim, int64_t token);
 
 /* ---- groups (lockstep/lock_spec.h) ---- */
@@ -324,8 +319,8 @@ int group_of(const struct check_context *context, int lock);
 int group_claims(struct check_table *table, const struct check_context *context, int lock, int process,
                  unsigned flags);
 
-/* Returns the number of watches of a process and type at the locks of a lock's group, those of ended
- * sessions included. */
+/* Returns the number of watches of a process and type at the locks of a lock's group, those of ended sessions
+ * included. */
 int group_watches(struct check_table *table, const struct check_context *context, int lock, int process,
                   enum event_watch type);
 
@@ -340,35 +335,32 @@ int lock_nodes(const struct check_context *context, int lock);
  * of. */
 bool lock_stands_alone(const struct check_context *context, int lock);
 
-/* Returns true if an owner that loses its hold of the lock waits again without asking (enum
- * ls_lock_loss). */
+/* Returns true if an owner that loses its hold of the lock waits again without asking (enum ls_lock_loss). */
 bool lock_waits_again(const struct check_context *context, int lock);
 
 /* ---- admission: holds that may exist at the same time (lockstep/lock_spec.h) ----
  *
  * Definition. The line of a group is its contender nodes, ordered by czxid. A set of holds is compatible
- * ("stands together") if it has one member. It also is if all members are shared and the sum of their
- * counts is at most the capacity. A contender is admitted if its hold is compatible with the union of two
- * sets:
+ * ("stands together") if it has one member. It also is if all members are shared and the sum of their counts
+ * is at most the capacity. A contender is admitted if its hold is compatible with the union of two sets:
  *   - the holds that the contenders before it in line would have,
  *   - the holds of other owners whose nodes exist.
  * The nodes by which its own owner holds do not count. Three rules complete this:
- *   - A contender that joined the line while its owner held alone is admitted whatever stands before it,
- *     also after the node of that hold has gone (a downgrade).
- *   - If a hold has a node for each unit of its count, each node counts one unit, also behind the
- *     contender.
+ *   - A contender that joined the line while its owner held alone is admitted whatever stands before it, also
+ *     after the node of that hold has gone (a downgrade).
+ *   - If a hold has a node for each unit of its count, each node counts one unit, also behind the contender.
  *   - The capacity is the one that the contender's process knows: the declared one until an event CAPACITY
  *     tells another.
  *
- * Claim. In a line of mutexes only the first contender is admitted. Once admitted, a contender stays
- * admitted until its node goes, or its process learns of a smaller capacity.
+ * Claim. In a line of mutexes only the first contender is admitted. Once admitted, a contender stays admitted
+ * until its node goes, or its process learns of a smaller capacity.
  *
  * Why. New contenders join the line at its end, and a hold behind the contender that excludes it was not
  * admitted. If processes know different capacities, a later contender with a larger one may exclude it.
  *
- * Example. Readers r, writers w, in line r1 w2 r3. r1 is admitted. w2 is not, nor is r3, which is behind
- * w2. If r1 goes, w2 is admitted. If the owner of w2 holds and joins the line with r4, r4 is admitted,
- * though r3 is not.
+ * Example. Readers r, writers w, in line r1 w2 r3. r1 is admitted. w2 is not, nor is r3, which is behind w2.
+ * If r1 goes, w2 is admitted. If the owner of w2 holds and joins the line with r4, r4 is admitted, though r3
+ * is not.
  *
  * Checked by tests/check/test_admission.c. */
 
@@ -408,8 +400,8 @@ struct contender {
     struct hold_set beside; /* further holds with which it must be compatible */
 };
 
-/* Returns true if the contender is admitted. Unless it is NULL, *obstacle becomes the oldest contender in
- * its way. That may be NULL. */
+/* Returns true if the contender is admitted. Unless it is NULL, *obstacle becomes the oldest contender in its
+ * way. That may be NULL. */
 bool ledger_admits(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, const struct check_record **obstacle);
 
