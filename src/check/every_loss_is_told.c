@@ -22,9 +22,7 @@
 #define TOLD_SUSPEND_DUE 0x02u /* the client library knows of a broken link that was not told yet */
 #define TOLD_LOST 0x04u        /* a loss was told last */
 #define TOLD_SUSPENDED 0x08u   /* a broken link was told, and not yet its end */
-#define TOLD_BACK_DUE                                                                                        \
-    0x10u /* SUSPENDED was told, and the link of that session is back, which was not told
-             yet */
+#define TOLD_BACK_DUE 0x10u    /* SUSPENDED was told, and that session's link is back, not yet told */
 
 static struct check_record *told_of(struct check_table *table, int process)
 {

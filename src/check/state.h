@@ -123,8 +123,7 @@ static inline unsigned claim_call(const struct check_record *claim)
 }
 
 /* Flags of a node. */
-#define NODE_UNDER                                                                                           \
-    0x01u /* created while an owner of its process waited for its lock and held alone in the group */
+#define NODE_UNDER 0x01u /* created while an owner of its process waited for its lock and held alone */
 /* Flags for locks whose holds have several nodes each (lock_nodes()). */
 #define NODE_BOUND 0x02u    /* a hold rests or rested on it; depth = the owner, or NODE_NOBODY */
 #define NODE_SPENT 0x04u    /* and that hold is over; depth = the owner that released it, or NODE_NOBODY */
