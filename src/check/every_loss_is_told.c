@@ -30,20 +30,6 @@ static struct check_record *told_of(struct check_table *table, int process)
     return told ? told : table_put(table, RECORD_TOLD, 0, process, 0, 0, 0);
 }
 
-static void judge_connected(struct check_record *told, const struct check_context *context,
-                            const struct event *event, struct check_note *note)
-{
-    if (told->a != 0 && told->a != event->session)
-        check_violate(note, "%s was told that session 0x%llx is connected, but never that 0x%llx was lost",
-                      WHO, (unsigned long long)event->session, (unsigned long long)told->a);
-    if (told->b != 0 && told->b == event->session)
-        check_violate(note, "%s was told that session 0x%llx is connected, after it was told of its loss",
-                      WHO, (unsigned long long)event->session);
-    told->a = event->session;
-    told->b = 0;
-    told->flags = 0;
-}
-
 static void judge_reconnected(struct check_record *told, const struct check_context *context,
                               const struct event *event, struct check_note *note)
 {
@@ -77,6 +63,22 @@ static void judge_due(const struct check_record *told, const struct check_contex
     if (told->flags & TOLD_SUSPEND_DUE)
         check_violate(note, "%s has not been told that the link of session 0x%llx was down %s",
                       check_process_name(context, told->process).text, (unsigned long long)told->a, when);
+}
+
+static void judge_connected(struct check_record *told, const struct check_context *context,
+                            const struct event *event, struct check_note *note)
+{
+    if (told->a != 0 && told->a != event->session)
+        check_violate(note, "%s was told that session 0x%llx is connected, but never that 0x%llx was lost",
+                      WHO, (unsigned long long)event->session, (unsigned long long)told->a);
+    if (told->b != 0 && told->b == event->session)
+        check_violate(note, "%s was told that session 0x%llx is connected, after it was told of its loss",
+                      WHO, (unsigned long long)event->session);
+    if (told->a == event->session && (told->flags & TOLD_LOST_DUE))
+        judge_due(told, context, "when it was told that it is connected", note);
+    told->a = event->session;
+    told->b = 0;
+    told->flags = 0;
 }
 
 static void observe_link(struct check_record *told, const struct check_context *context,

@@ -75,8 +75,8 @@ static bool hides_a_loss(const struct trace_list *list, int i)
         told = told_of(list, i, event->process);
     bool other = told.session != 0 && told.session != event->session;
     switch (event->kind) {
-    case EVENT_CONNECTED: /* behind another session that was not lost, or of one that was */
-        return other || (told.lost != 0 && told.lost == event->session);
+    case EVENT_CONNECTED: /* behind a session that was not lost, of one that was, or before its loss is told */
+        return other || (told.lost != 0 && told.lost == event->session) || told.loss_is_due;
     case EVENT_RECONNECTED:
         return told.session == 0 || other;
     case EVENT_LOST: /* twice, or of another session */
