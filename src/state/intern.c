@@ -17,7 +17,6 @@ struct quick {
     const unsigned char *attached;
 };
 
-/* A content of a block. */
 struct content {
     uint32_t used;
     uint16_t block;
