@@ -10,6 +10,8 @@
 #define WORK (STEP | TRAIT_MOVES | TRAIT_FAIR)
 #define VERB (TRAIT_VERB | TRAIT_MOVES)
 #define LOCK_VERB (VERB | TRAIT_LOCK)
+/* A verb that a fault pays for. A world is at rest beside it, as beside other faults that may come. */
+#define LOCK_VERB_OF_A_FAULT (TRAIT_VERB | TRAIT_LOCK | TRAIT_BREAKS)
 #define FAULT_ON_PROCESS (TRAIT_ON_PROCESS | TRAIT_BREAKS)
 #define FAULT_ON_SERVER (TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_BREAKS)
 #define FAULT_ON_DIRECTORY (TRAIT_ON_SERVICE | TRAIT_DIRECTORY | TRAIT_BREAKS)
@@ -37,7 +39,7 @@ struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_ACQUIRE] = {.verb = "acquire", .traits = LOCK_VERB, .stimulus = "acquire"},
     [ACTION_RELEASE] = {.verb = "release", .traits = LOCK_VERB | TRAIT_FAIR, .stimulus = "release"},
     [ACTION_CANCEL] = {.verb = "cancel",
-                       .traits = LOCK_VERB | TRAIT_BREAKS,
+                       .traits = LOCK_VERB_OF_A_FAULT,
                        .fault = WORLD_FAULT_CANCEL + 1,
                        .stimulus = "cancel"},
     [ACTION_WRITE] = {.verb = "write", .traits = LOCK_VERB | TRAIT_FAIR},

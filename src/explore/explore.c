@@ -240,14 +240,14 @@ static void take_layers(struct search *search)
         explore_faults(search->run->setup.scenario);
 }
 
-/* If liveness is violated, or has no verdict, the last layer does not count as complete. */
+/* Liveness is judged over the graph of all layers. If it is violated, or has no verdict, no layer counts as
+ * complete, because the circle may need no fault at all. */
 static void judge_live(struct search *search)
 {
     checkpoint_save_layers(search);
     live_judge(search);
     if (is_over(search)) {
-        bool first = !search->options->layers || search->counts->complete_faults == 0;
-        search->counts->complete_faults = first ? -1 : search->counts->complete_faults - 1;
+        search->counts->complete_faults = -1;
     }
 }
 
