@@ -133,8 +133,8 @@ enum event_kind {
     /* ---- The run, and further kinds. A new kind goes to the end: numbers of kinds never change. ---- */
 
     EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no fault pending */
-    /* process: a callback was run, and no request of the process is under way. code = 1 if idle() of the
-     * recipe says that no clean-up is left over; else 0 */
+    /* process: a callback was run, and no request of the process is under way.
+     * - code = 1 if idle() of the recipe says that no clean-up is left over; else 0. */
     EVENT_SETTLED,
     /* process, lock; code = rc: 0 = all acquires, holds and releases of the lock by this process are over;
      * negative = the close was refused and has changed nothing */
