@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The interface for a property of one's own: a judge that looks at a run and says whether a promise is
- * kept. docs/your-own-property.md leads from an empty file to a property that finds a mistake.
+ * kept. The page docs/your-own-property.md leads from an empty file to a property that finds a mistake.
  *
  * A judge is a small automaton over the semantic events of <lockstep/event.h>. Its state has a fixed size.
  *
@@ -16,8 +16,8 @@
  * A property is written in C or C++. It needs only this header, links with nothing, and is compiled as a
  * shared object:
  *
- *     cc -std=c11 -fPIC -shared -o mine.so mine.c && lockstep check --property ./mine.so
- * scenarios/explore/mutex_2.scn */
+ *     cc -std=c11 -fPIC -shared -o mine.so mine.c
+ *     lockstep check --property ./mine.so scenarios/explore/mutex_2.scn */
 #ifndef LOCKSTEP_PROPERTY_H
 #define LOCKSTEP_PROPERTY_H
 
