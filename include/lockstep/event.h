@@ -28,7 +28,7 @@ enum event_kind {
      * - code = timeout in ms, -1 = for ever, 0 = try.
      * - cause = the locks of a call for several, a bit for each; else 0. */
     EVENT_ASKED,
-    /* process, lock, owner; zxid = fencing token; session = session of the token's node, 0 = unknown;
+    /* process, lock, owner; zxid = fencing token; session = that of the handle which holds it, 0 = none;
      * code = depth */
     EVENT_GRANTED,
     /* process, lock, owner; code = rc: the acquire ended without the lock; cause = 1 if the answer came

@@ -305,10 +305,10 @@ struct world_program {
 
 /* Choice points that a world may lack, by the letters of docs/fidelity.md. Without one, a search shows
  * which violations it finds by means of that point:
- *   a order between sessions   b instant of a loss      c applied, but the reply lost
- *   d -4 or -7                 e which server, and when f instant of an expiry
- *   g orders not promised      i a paused client        j completions at close
- *   k sweep and rmdir          l callbacks inside init
+ *   a order between sessions      b instant of a loss         c applied, but the reply lost
+ *   d -4 or -7                    e which server, and when    f instant of an expiry
+ *   g orders that are no promise  i a paused client           j completions at close
+ *   k sweep and rmdir             l callbacks inside init
  * A world that lacks some has fewer runs. Each of them is a run of the whole world with the same
  * constants. */
 #define WORLD_CHOICE_POINT(letter) (1u << ((letter) - 'a'))
