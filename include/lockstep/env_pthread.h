@@ -3,21 +3,24 @@
 
 /* The environment of applications: POSIX threads, the kernel's clocks and random bytes.
  *
- * Timers run on threads of the environment, and a timer whose function blocks with the mutex dropped (it opens a
- * handle, closes one, or calls the user back) keeps no other timer waiting. Stamps count the time for which the machine
- * is suspended, timers do not: a deadline of 1 s that meets a suspension of 1 h is answered within a second of time
- * awake, and a lock that was held over it is no longer believed in.
+ * Timers run on threads of the environment. The function of a timer may block with the mutex dropped: it
+ * opens or closes a handle, or calls the user back. It then delays no other timer.
  *
- * Threads: all functions of the library may be called from any thread, unless their header says otherwise; callbacks are
- * described in session.h. The threads of an environment, and those that the client library starts for a session, inherit the
- * signal mask of the thread that made them: a program that wants a signal elsewhere blocks it before.
+ * Suspension: stamps count the time for which the machine is suspended, timers do not. Example: a deadline
+ * of 1 s meets a suspension of 1 h. It is answered within 1 s of time awake, and a lock that was held
+ * meanwhile is no longer believed to be held.
  *
- * Signals: the library installs no handler and sends none. Only error.h and version.h have functions that may be called in
- * a handler.
+ * Threads: all functions of the library may be called from any thread, unless their header says otherwise.
+ * session.h describes callbacks. The threads of an environment, and those that the client library starts
+ * for a session, inherit the signal mask of the thread that made them. A program that wants a signal in
+ * another thread blocks it before.
  *
- * fork(): the child has none of these threads, and shares the parent's connections. It uses no environment, session or
- * mutex of its parent, not even to close it; it calls exec or ends, which leaves the session to the parent. A program whose
- * children take locks forks before it opens an environment. */
+ * Signals: the library installs no handler and sends no signal. Only functions of error.h and version.h
+ * may be called in a handler.
+ *
+ * fork(): the child has none of these threads, and shares the connections of its parent. It must not use
+ * or close an environment, session or mutex of its parent. It calls exec or ends, which leaves the session
+ * to the parent. A program whose children take locks forks before it opens an environment. */
 #ifndef LOCKSTEP_ENV_PTHREAD_H
 #define LOCKSTEP_ENV_PTHREAD_H
 
@@ -30,13 +33,14 @@ extern "C" {
 /* The library exports what stands here, and nothing else. */
 #pragma GCC visibility push(default)
 
-/* Makes an environment with two threads of its own; more come when several timers' functions block at once. One
- * environment may serve several sessions, which then exclude each other. 0 or LS_ENOMEM. */
+/* Makes an environment with two threads of its own. It adds threads while functions of several timers
+ * block at once. One environment may serve several sessions, which then share its mutex. Returns 0 or
+ * LS_ENOMEM. */
 int ls_env_pthread_open(struct ls_env **env);
 
-/* Ends the threads and frees everything. Legal once all sessions that use the environment are closed. Calls that such a
- * close has answered may still be returning: this function waits for them. Returns LS_EDEADLK in callbacks, and then closes
- * nothing. */
+/* Ends the threads and frees the environment. All sessions that use it must be closed. A call that such a
+ * close has answered may still be returning; this function waits for it. Returns 0. In a callback of the
+ * environment it returns LS_EDEADLK and closes nothing. */
 int ls_env_pthread_close(struct ls_env *env);
 
 #pragma GCC visibility pop

@@ -3,8 +3,8 @@
 
 /* Error and warning codes of the public interface, each with its text, from one list.
  *
- * Functions return 0 or a negative `enum ls_err`; a few return a positive answer and say so. What stands here
- * may be called anywhere: in any thread, in callbacks, after a fork, in signal handlers. */
+ * Functions return 0 or a negative `enum ls_err`; a few return a positive answer and say so. The functions of
+ * this header may be called anywhere: in any thread, in callbacks, after a fork, in signal handlers. */
 #ifndef LOCKSTEP_ERROR_H
 #define LOCKSTEP_ERROR_H
 
@@ -15,7 +15,7 @@ extern "C" {
 /* The library exports what stands here, and nothing else. */
 #pragma GCC visibility push(default)
 
-/* name, number, text. Numbers are part of the interface: append, never renumber. */
+/* Each code: name, number, text. Numbers are part of the interface: a new code gets a new number. */
 #define LS_ERR_LIST(X)                                                                                       \
     X(LS_ENOMEM, -1, "out of memory")                                                                        \
     X(LS_EINVAL, -2, "invalid argument")                                                                     \
@@ -42,7 +42,7 @@ extern "C" {
 enum ls_err { LS_OK = 0, LS_ERR_LIST(LS_ERR_ENUM) };
 #undef LS_ERR_ENUM
 
-/* Warnings are told, never returned. */
+/* Each warning likewise. Callbacks tell warnings; no function returns one. */
 #define LS_WARN_LIST(X)                                                                                      \
     X(LS_WARN_FOREIGN_CHILD, 1,                                                                              \
       "the lock's parent has a child that is no contender: Curator would wait for it, or it is of another "  \
@@ -56,10 +56,11 @@ enum ls_err { LS_OK = 0, LS_ERR_LIST(LS_ERR_ENUM) };
 enum ls_warning { LS_WARN_NONE = 0, LS_WARN_LIST(LS_WARN_ENUM) };
 #undef LS_WARN_ENUM
 
-/* The text of an error code; a fixed text for 0 and for a number that is none. Never NULL, never freed. */
+/* Returns the text of an error code; a fixed text for 0, and for a number that is no code. The text is
+ * never NULL and is not to be freed. */
 const char *ls_strerror(int err);
 
-/* The text of a warning, likewise. */
+/* Returns the text of a warning, likewise. */
 const char *ls_strwarning(int warning);
 
 #pragma GCC visibility pop

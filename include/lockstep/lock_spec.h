@@ -29,7 +29,7 @@ enum ls_lock_kind {
     LS_LOCK_KINDS
 };
 
-/* A set of kinds is a mask. */
+/* The bit of a kind in a mask of kinds. */
 #define LS_LOCK_BIT(kind) (1u << (kind))
 
 enum ls_lock_mode {
@@ -37,10 +37,10 @@ enum ls_lock_mode {
     LS_MODE_SHARED,    /* its hold stands beside other shared ones, as far as the capacity goes */
 };
 
-/* What follows a hold that is lost with its session or its node. */
+/* The state of an owner after the loss of its hold with the session or the node. */
 enum ls_lock_loss {
-    LS_LOSS_ENDS, /* its owner has no claim, and asks anew */
-    LS_LOSS_WAITS, /* its owner waits again without asking, until it is granted the lock or told that it failed */
+    LS_LOSS_ENDS,  /* the owner has no claim, and asks anew */
+    LS_LOSS_WAITS, /* the owner waits again without asking, until its grant or its failure is told */
 };
 
 struct ls_lock_spec {

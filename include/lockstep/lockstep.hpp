@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The locks for C++17: session.h, mutex.h, rwlock.h, semaphore.h and election.h with constructors and destructors.
+/* The locks for C++17: session.h, mutex.h, rwlock.h, semaphore.h, multi.h and election.h with constructors
+ * and destructors.
  *
  *   lockstep::session session("zk1:2181,zk2:2181", std::chrono::seconds(10));
  *   lockstep::mutex mutex(session, "/locks/report");
  *   std::lock_guard<lockstep::mutex> guard(mutex);
  *
- * lockstep::mutex has lock(), try_lock(), try_lock_for() and unlock(), so that std::lock_guard,
- * std::unique_lock and std::scoped_lock accept it. lockstep::rwlock has the same for its write half, and
- * lock_shared(), try_lock_shared(), try_lock_shared_for() and unlock_shared() for its read half, so that
- * std::shared_lock accepts it. The owner of a lock is the calling thread. Both are reentrant.
+ * - lockstep::mutex has lock(), try_lock(), try_lock_for() and unlock(). So std::lock_guard,
+ *   std::unique_lock and std::scoped_lock accept it.
+ * - lockstep::rwlock has the same functions for its write half. For its read half it has lock_shared(),
+ *   try_lock_shared(), try_lock_shared_for() and unlock_shared(). So std::shared_lock accepts it.
  *
- * Errors: constructors, lock() and lock_shared() throw std::system_error. Its code has a value of enum
- * ls_err and the category lockstep::category(). No other function throws. unlock() does not tell how the
- * release ended; release() does. try_lock() and try_lock_for() return false for any reason, also one that
- * lasts, such as a session that has failed; acquire() tells the reason.
+ * The owner of a lock is the calling thread. Both locks are reentrant.
  *
- * Loss: a guard goes on when its hold is lost, and another thread of this program may be granted the lock
- * then. query(), belief_left() and `on_lost` tell.
+ * Errors: a function throws if its comment says so. It then throws std::system_error, whose code has a
+ * value of enum ls_err and the category lockstep::category(). The function unlock() does not tell how the
+ * release ended; release() does. The functions try_lock() and try_lock_for() return false for any reason,
+ * also one that lasts, such as a session that has failed. The function acquire() tells the reason.
  *
- * Lifetime: objects can be neither copied nor moved. A mutex is destroyed before its session. One thread may
- * destroy a mutex or a session while other threads wait in lock(), try_lock() or try_lock_for(). Such a call
- * ends then: lock() throws LS_ECLOSED, the others return false. As for std::mutex, no call may begin when the
- * destructor has begun; the unlock() of a guard is such a call. A hold that stands then is given back.
+ * Loss: a guard goes on when its hold is lost. Another thread of this program may be granted the lock
+ * then. The functions query() and belief_left(), and the callback `on_lost`, tell of a loss.
+ *
+ * Lifetime: objects can be neither copied nor moved. A mutex is destroyed before its session. One thread
+ * may destroy a mutex or a session while other threads wait in lock(), try_lock() or try_lock_for(). Such
+ * a call ends then: lock() throws LS_ECLOSED, the others return false. As for std::mutex, no call may
+ * begin when the destructor has begun; the unlock() of a guard is such a call. A hold that stands then is
+ * given back.
  *
  * Callbacks: `on_lost` of lockstep::mutex::options runs where session.h says. An exception that leaves
- * `on_lost` ends the program with std::terminate(), because a C library has called it. A destructor that runs
- * inside a callback ends the program in the same way, because a close waits for that callback. */
+ * `on_lost` ends the program with std::terminate(), because a C library has called it. A destructor that
+ * runs inside a callback ends the program in the same way, because a close waits for that callback. */
 #ifndef LOCKSTEP_LOCKSTEP_HPP
 #define LOCKSTEP_LOCKSTEP_HPP
 
@@ -86,7 +90,7 @@ template <class Rep, class Period> int to_ms(std::chrono::duration<Rep, Period> 
     return whole < ms ? whole + 1 : whole;
 }
 
-/* The library keeps the addresses of its structs. */
+/* Base of objects that do not move: the library keeps the addresses of its structs. */
 class pinned
 {
   protected:
@@ -110,18 +114,20 @@ __attribute__((visibility("default"))) inline const std::error_category &categor
 namespace detail
 {
 
+/* Returns a code of enum ls_err as std::error_code. */
 inline std::error_code error_of(int code) noexcept
 {
     return {code, category()};
 }
 
+/* Throws std::system_error if the code is negative. */
 inline void check(int code, const char *what)
 {
     if (code < 0)
         throw std::system_error(error_of(code), what);
 }
 
-/* Ends the program if a close is refused, which is so inside callbacks alone. */
+/* Ends the program if a close was refused. A close is refused inside callbacks alone. */
 inline void closed(int code) noexcept
 {
     if (code == LS_EDEADLK)
@@ -201,14 +207,14 @@ class session : detail::pinned
 class mutex : detail::pinned
 {
   public:
-    /* What a mutex may be given beyond its path. */
+    /* The options of a mutex. */
     struct options {
-        /* Is told of each hold that has ended without its release, as on_lost of mutex.h says. `owner` is the
+        /* Callback for each hold that has ended without its release, as on_lost of mutex.h. `owner` is the
          * number of the thread that held the lock. May be empty. */
         std::function<void(std::uint64_t owner, std::int64_t token)> on_lost;
 
-        const ACL_vector *acl = nullptr;              /* as in struct ls_mutex_options */
-        struct ls_mutex_counters *counters = nullptr; /* likewise */
+        const ACL_vector *acl = nullptr;              /* ACL of its nodes, as in struct ls_mutex_options */
+        struct ls_mutex_counters *counters = nullptr; /* counters of this mutex, as there */
     };
 
     /* Sets the mutex up, without asking a server. Throws what ls_mutex_init() returns. */
@@ -372,13 +378,15 @@ class rwlock : detail::pinned
         detail::check(ls_mutex_acquire(&lock_.read, -1), "lockstep::rwlock::lock_shared");
     }
 
-    /* Takes the read half if no writer holds or waits before. Returns whether the calling thread holds it. */
+    /* Takes the read half if no writer holds the lock or is ahead. Returns whether the calling thread
+     * holds it. */
     [[nodiscard]] bool try_lock_shared() noexcept
     {
         return ls_mutex_try(&lock_.read) == LS_OK;
     }
 
-    /* Takes the read half within the time, if that is possible. Returns whether the calling thread holds it. */
+    /* Takes the read half within the time, if that is possible. Returns whether the calling thread holds
+     * it. */
     template <class Rep, class Period>
     [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) noexcept
     {
@@ -429,7 +437,7 @@ class semaphore : detail::pinned
         detail::check(ls_semaphore_acquire(&semaphore_, first, count, -1), "lockstep::semaphore::acquire");
     }
 
-    /* Takes the leases if they are free and nobody is in line. Returns whether they are held. */
+    /* Takes the leases if they are free and no other acquire is in line. Returns whether they are held. */
     [[nodiscard]] bool try_acquire(std::uint64_t first, std::uint32_t count = 1) noexcept
     {
         return ls_semaphore_acquire(&semaphore_, first, count, 0) == LS_OK;
@@ -509,7 +517,8 @@ class multi : detail::pinned
         return ls_multi_try(&multi_) == LS_OK;
     }
 
-    /* Takes all members within the time, if that is possible. Returns whether the calling thread holds them. */
+    /* Takes all members within the time, if that is possible. Returns whether the calling thread holds
+     * them. */
     template <class Rep, class Period>
     [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) noexcept
     {
@@ -541,13 +550,13 @@ class multi : detail::pinned
 
 /* ---- the election ---- */
 
-/* A candidate of an election. Its destructor ends the candidacy. No thread may be in lead() then. */
+/* A candidate of an election. The destructor ends the candidacy. No thread may be in lead() then. */
 class election : detail::pinned
 {
   public:
-    /* Sets the election up, without asking a server. `id` is what leader() returns while this candidate leads.
-     * `options` and what it points to must outlive the election. Throws what ls_election_init() and
-     * ls_election_set_id() return. */
+    /* Sets the election up, without asking a server. The function leader() returns `id` while this
+     * candidate leads. `options` and what it points to must outlive the election. Throws what
+     * ls_election_init() and ls_election_set_id() return. */
     election(session &session, const std::string &path, std::string id = {},
              const ls_election_options *options = nullptr)
         : id_(std::move(id))
@@ -588,8 +597,8 @@ class election : detail::pinned
     }
 
     /* Stands for election, and calls `work` with the token of the term while this candidate leads; see
-     * ls_election_lead(). `work` returns an int from 0 on, and throws nothing. Returns its last value. Throws what
-     * ls_election_lead() returns. */
+     * ls_election_lead(). `work` returns an int from 0 on, and throws nothing. Returns its last value.
+     * Throws what ls_election_lead() returns. */
     template <class Work> int lead(Work work, bool requeue = false)
     {
         auto call = [](ls_election *, std::int64_t token, void *user) noexcept -> int {
@@ -612,7 +621,8 @@ class election : detail::pinned
         return ls_election_token(&election_);
     }
 
-    /* Returns the id of the leader. Throws what ls_election_leader() returns, LS_ENOENT if nobody leads. */
+    /* Returns the id of the leader. Throws what ls_election_leader() returns: LS_ENOENT if there is no
+     * candidate. */
     [[nodiscard]] std::string leader()
     {
         std::string id(64, '\0');
@@ -639,7 +649,7 @@ class election : detail::pinned
 
 } // namespace lockstep
 
-/* With these two, a std::error_code can be compared with a code: error.code() == LS_ETIMEDOUT. */
+/* The next two definitions let a std::error_code be compared with a code: error.code() == LS_ETIMEDOUT. */
 inline std::error_code make_error_code(enum ls_err code) noexcept
 {
     return lockstep::detail::error_of(code);

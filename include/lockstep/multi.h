@@ -2,22 +2,24 @@
  * Copyright the lockstep authors */
 
 /* struct ls_multi holds several locks at once: all of its members, or none. It does what Curator's
- * InterProcessMultiLock does. A member is a mutex, a half of a read-write lock, or leases of a semaphore. The
- * members may be of one session or of several, also of sessions with different ensembles.
+ * InterProcessMultiLock does. A member is a mutex, a half of a read-write lock, or leases of a semaphore.
+ * The members may be of one session or of several, also of sessions with different ensembles.
  *
- * An acquire asks for the members one after the other, in the order of the bytes of their paths. A semaphore is
- * ordered by the path of its line, PATH/locks. So two programs whose sessions have one chroot, and that name the
- * same locks in different orders, do not wait for each other. Members with equal paths are asked for in the order
- * in which they were added. Such members must be of different ensembles, or under different chroots. There two
- * programs may wait for each other, unless they ask in the same order. A deadline ends such a wait.
+ * An acquire asks for the members one after the other, in the order of the bytes of their paths. A
+ * semaphore is ordered by the path of its line, PATH/locks. So two programs whose sessions have one
+ * chroot, and that name the same locks in different orders, do not wait for each other. Members with equal
+ * paths are asked for in the order in which they were added. Such members must be of different ensembles,
+ * or under different chroots. There two programs may wait for each other, unless they ask in the same
+ * order. A deadline ends such a wait.
  *
- * If one member is refused, the members that were granted before are given back in reverse order. If one is
- * lost before all are granted, the others are given back, and the acquire asks for all of them again. Once all
- * are granted, the loss of one member is told as the loss of all.
+ * If one member is refused, the members that were granted before are given back in reverse order. If one
+ * is lost before all are granted, the others are given back, and the acquire asks for all of them again.
+ * Once all are granted, the loss of one member is told as the loss of all.
  *
- * Owners, callbacks and the validity of arguments are those of mutex.h. The caller allocates the struct and
- * the array of its members, and does not move either until the multi is closed. The fields of both structs
- * are private. Every function may be called from any thread, but those that add members: these come first.
+ * Owners, callbacks and the validity of arguments are those of mutex.h. The caller allocates the struct
+ * and the array of its members, and does not move either until the multi is closed. The fields of both
+ * structs are private. Every function may be called from any thread, but those that add members: these
+ * come first.
  *
  * A multi of this header is no transaction of ZooKeeper, as ls_session_multi() sends one. */
 #ifndef LOCKSTEP_MULTI_H
@@ -54,10 +56,10 @@ struct ls_multi_ops {
      * the first code other than 0 that a member told (on_freed in mutex.h). */
     void (*on_freed)(struct ls_multi *multi, uint64_t owner, int rc);
 
-    /* Tells that this member of the owner's hold is lost, and with it the hold. The other members are given
-     * back when on_lost begins. on_lost is called once for a hold, unless a release has told its owner
-     * LS_ELOST before. on_lost does not begin before on_done of that hold has returned. A hold is lost in
-     * these cases:
+    /* Tells that this member of the owner's hold is lost, and with it the hold. The other members are
+     * given back when on_lost begins. This callback is called once for a hold, unless a release has told
+     * its owner LS_ELOST before. It does not begin before on_done of that hold has returned. A hold is
+     * lost in these cases:
      * - The ZooKeeper session of a member has ended, also because the session was closed.
      * - ls_multi_close() has given the members back.
      * - Another client has deleted the node of a mutex or of a half of a read-write lock.
@@ -65,7 +67,7 @@ struct ls_multi_ops {
      * A lease whose node was deleted is not noticed. The release then tells LS_ELOST. */
     void (*on_lost)(struct ls_multi *multi, uint64_t owner, int member);
 
-    /* Warns an owner of what error.h lists under LS_WARN_LIST, but for LS_WARN_NODE_GONE, which on_lost
+    /* Warns an owner with a code of LS_WARN_LIST (error.h) other than LS_WARN_NODE_GONE, which on_lost
      * tells. */
     void (*on_warning)(struct ls_multi *multi, uint64_t owner, int member, enum ls_warning warning);
 
@@ -116,14 +118,15 @@ struct ls_multi {
 int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint32_t capacity,
                   const struct ls_multi_options *options);
 
-/* Each of these adds one member, which is a lock of this kind at `path` in this session: a mutex, the read
- * half or the write half of a read-write lock, or `count` leases of a semaphore with this capacity. Returns the
- * number of the member, which is 0 or above, or a negative code:
+/* Each of these adds one member, which is a lock at `path` in this session. The member is a mutex, the
+ * read half or the write half of a read-write lock, or `count` leases of a semaphore with this capacity.
+ * Returns the number of the member, which is 0 or above, or a negative code:
  * - LS_EOVERFLOW: the array of members is full.
  * - LS_EINVAL: the session has another environment than that of the other members.
  * - LS_EINVAL: a member with this session and this path exists.
  * - LS_EINVAL: the members have been asked for before, or the number of leases is 0 or above the capacity.
- * - LS_EINVAL, LS_EOVERFLOW, LS_ENOMEM: a code of ls_mutex_init(), ls_rwlock_init() or ls_semaphore_init(). */
+ * - LS_EINVAL, LS_EOVERFLOW, LS_ENOMEM: a code of ls_mutex_init(), ls_rwlock_init() or
+ *   ls_semaphore_init(). */
 int ls_multi_add_mutex(struct ls_multi *multi, struct ls_session *session, const char *path);
 int ls_multi_add_reader(struct ls_multi *multi, struct ls_session *session, const char *path);
 int ls_multi_add_writer(struct ls_multi *multi, struct ls_session *session, const char *path);
@@ -137,14 +140,15 @@ int ls_multi_close(struct ls_multi *multi);
 
 /* ---- asynchronous core ---- */
 
-/* Asks for all members in the name of `owner`. `timeout_ms` is that of ls_mutex_acquire_start(), and bounds the
- * whole acquire. If the acquire begins, the function returns 0, and on_done follows exactly once. If the owner
- * holds the members already, its depth grows by 1, the function returns 1, and no callback follows. If the
- * multi has no members, the result is LS_EINVAL. The other results are those of ls_mutex_acquire_start().
+/* Asks for all members in the name of `owner`. `timeout_ms` is that of ls_mutex_acquire_start(), and
+ * bounds the whole acquire. If the acquire begins, the function returns 0, and on_done follows exactly
+ * once. If the owner holds the members already, its depth grows by 1, the function returns 1, and no
+ * callback follows. If the multi has no members, the result is LS_EINVAL. The other results are those of
+ * ls_mutex_acquire_start().
  *
- * The outcome that on_done gets is 0, LS_EBUSY, LS_ETIMEDOUT, LS_ECANCELED, LS_ENOMEM, or the code with which a
- * member was refused. In all cases but 0 the owner holds no member when on_done begins, and the nodes of the
- * members that were granted are being deleted. */
+ * The outcome that on_done gets is 0, LS_EBUSY, LS_ETIMEDOUT, LS_ECANCELED, LS_ENOMEM, or the code with
+ * which a member was refused. In all cases but 0 the owner holds no member when on_done begins, and the
+ * nodes of the members that were granted are being deleted. */
 int ls_multi_acquire_start(struct ls_multi *multi, uint64_t owner, int timeout_ms);
 
 /* Ends the pending acquire of `owner`; on_done with LS_ECANCELED follows. LS_ENOENT means that no acquire of
@@ -159,7 +163,7 @@ int ls_multi_cancel(struct ls_multi *multi, uint64_t owner);
  * - LS_ECLOSED: the multi is closed or is being closed, and gives back what was held. */
 int ls_multi_release_start(struct ls_multi *multi, uint64_t owner);
 
-/* Returns what this owner may believe of all members. The result is LS_HELD if ls_mutex_query() returns LS_HELD
+/* Returns what this owner may believe of all members. The result is LS_HELD if ls_mutex_query() returns it
  * for each member, LS_NOT_HELD if the owner does not hold them, and LS_UNKNOWN otherwise. */
 enum ls_belief ls_multi_query(const struct ls_multi *multi, uint64_t owner);
 
@@ -169,8 +173,8 @@ int ls_multi_belief_left_ms(const struct ls_multi *multi, uint64_t owner);
 /* Returns how many levels the owner holds, 0 if it does not hold the members. */
 uint32_t ls_multi_depth(const struct ls_multi *multi, uint64_t owner);
 
-/* Returns the fencing token of one member, that of the first lease if the member has several. Returns 0 if the
- * owner does not hold the members, or if there is no such member. */
+/* Returns the fencing token of one member, that of the first lease if the member has several. Returns 0 if
+ * the owner does not hold the members, or if there is no such member. */
 int64_t ls_multi_token(const struct ls_multi *multi, uint64_t owner, int member);
 
 /* Copies the counters that the multi's options name. The result LS_EINVAL means that they name none, that the

@@ -11,14 +11,14 @@
  *   thread.
  *
  * An owner is a number from 1 to LS_ENV_THREAD - 1 that the program chooses, for instance for a task. A
- * thread is an owner too, under the number that ls_env_self() returns for it. A thread's number has the bit
- * LS_ENV_THREAD, so that the two kinds of numbers never meet. Each owner has a contender node of its own, so
- * that owners of one process exclude each other too.
+ * thread is an owner too, under the number that ls_env_self() returns for it. A thread's number has the
+ * bit LS_ENV_THREAD, so that the two kinds of numbers never meet. Each owner has a contender node of its
+ * own, so that owners of one process exclude each other too.
  *
  * The caller allocates the struct and does not move it until it is closed. The fields of the struct are
  * private. The options, and what ls_mutex_set_contents() points to, stay the caller's and must stay valid
- * until ls_mutex_close() has returned. Every function may be called from any thread. session.h describes callbacks, fork
- * and signals. The arguments of a callback are valid until the callback returns. */
+ * until ls_mutex_close() has returned. Every function may be called from any thread. session.h describes
+ * callbacks, fork and signals. The arguments of a callback are valid until the callback returns. */
 #ifndef LOCKSTEP_MUTEX_H
 #define LOCKSTEP_MUTEX_H
 
@@ -81,7 +81,7 @@ struct ls_mutex_ops {
      * session ends. */
     void (*on_freed)(struct ls_mutex *mutex, uint64_t owner, int rc);
 
-    /* Warns an owner of what error.h lists under LS_WARN_LIST. LS_WARN_NODE_GONE means that another client
+    /* Warns an owner with a code of LS_WARN_LIST (error.h). LS_WARN_NODE_GONE means that another client
      * deleted the node of this owner's hold. The hold is lost then. A revocable holder is warned as soon
      * as the node is deleted. A holder that is not revocable is not warned of that. The release of such a
      * holder tells LS_ELOST. */
@@ -95,15 +95,15 @@ struct ls_mutex_ops {
     /* Tells that a client asks `owner` to give back the hold with this fencing token. */
     void (*on_revoke)(struct ls_mutex *mutex, uint64_t owner, int64_t token);
 
-    /* Tells that the hold with this fencing token has ended without its release. on_lost is called once for
-     * such a hold, whatever its depth. A hold ends so in these cases:
+    /* Tells that the hold with this fencing token has ended without its release. on_lost is called once
+     * for such a hold, whatever its depth. A hold ends so in these cases:
      * - The ZooKeeper session of the hold has ended, also because the session was closed.
      * - ls_mutex_close() has given the lock back.
      * - LS_WARN_NODE_GONE was told of the hold.
      *
-     * When on_lost begins, ls_mutex_query() does not return LS_HELD for that hold any more. on_lost may begin
-     * before a blocking acquire has returned the hold. on_lost may begin when the owner already holds the
-     * lock anew; the token says which hold was lost. */
+     * When on_lost begins, ls_mutex_query() does not return LS_HELD for that hold any more. The callback
+     * may begin before a blocking acquire has returned the hold. The callback may begin when the owner
+     * already holds the lock anew; the token says which hold was lost. */
     void (*on_lost)(struct ls_mutex *mutex, uint64_t owner, int64_t token);
 };
 
@@ -112,7 +112,7 @@ struct ls_mutex_options {
     const struct ls_mutex_ops *ops;
     /* ACL of the nodes that the mutex creates, contender nodes and missing ancestors alike. Curator does
      * the same with an ACLProvider that returns one ACL for every path. If the field is NULL, the ACL of
-     * the session's options is used. If that is NULL too, the nodes are open to everybody. Nodes that
+     * the session's options is used. If that is NULL too, the nodes are open to all users. Nodes that
      * exist keep their ACL. A mutex needs READ, CREATE and DELETE on the parent of its contender nodes,
      * and READ on other contenders. */
     const struct ACL_vector *acl;
@@ -163,7 +163,7 @@ int ls_mutex_set_contents(struct ls_mutex *mutex, const char *contents, int size
  * participants is refused with LS_ECLOSED. After ls_mutex_close() has returned, no callback of this mutex
  * runs. If two threads close a mutex at once, both return when it is closed. Other threads may be in any
  * function of the mutex during its close. A mutex may be closed after its session, as long as the memory of
- * the session is valid. ls_mutex_close() does not wait for an answer of a server. It does not wait for a
+ * the session is valid. The close does not wait for an answer of a server. It does not wait for a
  * look-up of host names.
  *
  * ls_mutex_close() returns 0, also if the mutex was closed before. Inside a callback it returns LS_EDEADLK
@@ -228,14 +228,14 @@ int ls_mutex_release_start(struct ls_mutex *mutex, uint64_t owner);
 
 /* Returns what this owner may believe:
  * - LS_HELD: a write or sync that was sent within the margin has confirmed the session (F29, F35).
- * - LS_UNKNOWN: the lock was held when last heard of, but the margin is used up, or the link was lost since, or a
- *   server has answered that the session is over.
+ * - LS_UNKNOWN: the lock was held when last heard of. Since then the margin was used up, or the link was
+ *   lost, or a server has answered that the session is over.
  * - LS_NOT_HELD: the owner does not hold the lock. */
 enum ls_belief ls_mutex_query(const struct ls_mutex *mutex, uint64_t owner);
 
-/* Returns for how many ms at most ls_mutex_query() will go on returning LS_HELD for this owner if no answer of a
- * server comes. The result is 0 if ls_mutex_query() does not return LS_HELD now. A link that breaks ends the
- * belief before that time. The result may be the timeout of a timer or of poll(). */
+/* Returns for how many ms at most ls_mutex_query() will go on returning LS_HELD for this owner if no
+ * answer of a server comes. The result is 0 if ls_mutex_query() does not return LS_HELD now. A link that
+ * breaks ends the belief before that time. The result may be the timeout of a timer or of poll(). */
 int ls_mutex_belief_left_ms(const struct ls_mutex *mutex, uint64_t owner);
 
 /* Returns how many levels the owner holds, 0 if it does not hold the lock. */

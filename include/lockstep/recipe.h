@@ -202,8 +202,9 @@ struct ls_recipe {
     enum ls_belief (*query)(const void *state, int lock, int owner);
 
     /* Answers whether no clean-up is left over, such as a node to delete. A create that is under way for
-     * nobody is clean-up too. idle() is pure too. At rest, NULL stands for a recipe that is idle. A world asks
-     * at rest, where nothing is under way: a recipe that is not idle there violates contract_is_kept. */
+     * an ended acquire is clean-up too. idle() is pure too. At rest, NULL stands for a recipe that is
+     * idle. A world asks at rest, where nothing is under way: a recipe that is not idle there violates
+     * contract_is_kept. */
     bool (*idle)(const void *state);
 
     /* Both or none; NULL = the recipe cannot guard writes.
@@ -309,8 +310,8 @@ struct ls_recipe {
     int (*open)(void *state, int lock);
 
     /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant.
-     * The recipe takes them within the report of an acquire that failed, too. Without it a program leaves out the
-     * steps behind `on granted:` and `on failed:`. */
+     * The recipe takes them within the report of an acquire that failed, too. Without it a program leaves
+     * out the steps behind `on granted:` and `on failed:`. */
     bool in_reports;
 
     /* Answers whether the state is one that the recipe can be in: its invariants. NULL = the recipe has none.
@@ -320,20 +321,22 @@ struct ls_recipe {
      * stop(). A text violates contract_is_kept. */
     const char *(*wrong)(const void *state);
 
-    /* Sends a guarded write on the present handle, as zoo_amulti() does. NULL = the driver calls zoo_amulti()
-     * on the handle of handle(), unless that is NULL or dead.
+    /* Sends a guarded write on the present handle, as zoo_amulti() does. NULL = the driver calls
+     * zoo_amulti() on the handle of handle(), unless that is NULL or dead.
      *
      * `ops[0]` is the check of guard(). If multi() returns 0, `completion` is called once with `data`. By
-     * then the results are in `results`. If multi() returns a negative enum ls_err, it has sent nothing, and
-     * `completion` is not called. After LS_ECLOSED the driver sends the write again at the next connection. */
+     * then the results are in `results`. If multi() returns a negative enum ls_err, it has sent nothing,
+     * and `completion` is not called. After LS_ECLOSED the driver sends the write again at the next
+     * connection. */
     int (*multi)(void *state, int count, const struct zoo_op *ops, struct zoo_op_result *results,
                  void (*completion)(int rc, const void *data), const void *data);
 
     /* Kinds of lock that the recipe knows: LS_LOCK_BIT() of each. 0 stands for the mutex alone. */
     uint32_t kinds;
 
-    /* Tells what an ephemeral node is. `below` is its path below that of the locks of a group. NULL = each
-     * child is a contender of the group's first lock. classify() is pure, and looks at its arguments alone.
+    /* Tells the class of an ephemeral node. `below` is its path below that of the locks of a group. NULL =
+     * each child is a contender of the group's first lock. classify() is pure, and looks at its arguments
+     * alone.
      *
      * `*lock` is the index of the group's first lock. classify() sets it to the lock whose contender the
      * node is. */
@@ -343,8 +346,8 @@ struct ls_recipe {
      * whose name begins with "deadline" is LS_TIMER_DEADLINE, and with "fresh" LS_TIMER_UPKEEP. */
     const struct ls_timer_row *timers;
 
-    /* Name of the coordinator that the recipe is for; NULL = "zookeeper". A world of another coordinator does not
-     * take the recipe. */
+    /* Name of the coordinator that the recipe is for; NULL = "zookeeper". A world of another coordinator
+     * does not take the recipe. */
     const char *coordinator;
 
     /* Names of the children of a lock's path below which its nodes stand, ended by NULL. There are
@@ -360,34 +363,37 @@ struct ls_recipe {
      * that line creates contenders. */
     bool queues;
 
-    /* Both or none; NULL = locks are asked for one by one. `locks` has `count` different locks, two or more.
+    /* Both or none; NULL = locks are asked for one by one. `locks` has `count` different locks, two or
+     * more.
      *
      * acquire_all() asks for several locks in one call, in any order of its choice. If it returns 0, one
-     * GRANTED report for each lock follows, or one FAILED report for each. All of them are told within one call,
-     * callback or timer. A cancel() of one of the locks gives the whole call up. If a hold of one of them ends
-     * by a loss, the others are given back, and one HOLD_LOST report for each is told, unless the session is
-     * lost.
+     * GRANTED report for each lock follows, or one FAILED report for each. All of them are told within one
+     * call, callback or timer. A cancel() of one of the locks gives the whole call up. If a loss ends a
+     * hold of one of them, the others are given back, and each gets one HOLD_LOST report, unless the
+     * session is lost.
      *
-     * release_all() gives one level of all these locks back, as release() does. One FREED report for each lock
-     * follows. */
+     * release_all() gives one level of all these locks back, as release() does. One FREED report for each
+     * lock follows. */
     int (*acquire_all)(void *state, const int *locks, int count, int owner, int timeout_ms);
     int (*release_all)(void *state, const int *locks, int count, int owner);
 
-    /* Tells the process another capacity of an open lock with units. NULL = the recipe knows the declared one alone.
+    /* Tells the process another capacity of an open lock with units. NULL = the recipe knows the declared
+     * one alone.
      *
      * - set_capacity() takes no hold away.
-     * - From then on an acquire that waits is granted by the new capacity, also before set_capacity() returns.
+     * - From then on an acquire that waits is granted by the new capacity, also before set_capacity()
+     *   returns.
      * - A negative code says that the capacity is as before.
      *
-     * Each process of a world is told by itself. After open(), and in the next start(), a lock has the declared
-     * capacity. */
+     * Each process of a world is told by itself. After open(), and in the next start(), a lock has the
+     * declared capacity. */
     int (*set_capacity)(void *state, int lock, int capacity);
 
     /* Name of the child of a lock's path whose contents are the lock's capacity: a number from 1 to
-     * LS_RECIPE_COUNT_MAX in four bytes, the highest first. NULL = the capacity stands in no node. With it,
-     * set_capacity() writes that node, and tells the other processes by that. Each process, the writing one
-     * too, reports CAPACITY whenever it has read another capacity. A process watches the node once while it has
-     * the lock open. */
+     * LS_RECIPE_COUNT_MAX in four bytes, the highest first. NULL = the capacity stands in no node. With
+     * it, set_capacity() writes that node, and tells the other processes by that. Each process, the
+     * writing one too, reports CAPACITY whenever it has read another capacity. A process watches the node
+     * once while it has the lock open. */
     const char *count;
 
     /* Number of renewals in a row that may fail before a lease of the recipe ends. In a world without a

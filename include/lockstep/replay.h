@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* One run of a scenario again, judged: what a regression test is made of. `lockstep export` writes such tests.
+/* Does a run of a scenario again and judges it: the base of regression tests. `lockstep export` writes
+ * such tests.
  *
- * A run is a scenario, who chose, and the list of choices, each a label. With the recipe that it was recorded with the
- * run is the same to the byte. A mended recipe acts otherwise from some choice on: what is possible of the rest is done
- * all the same, where it becomes possible; then the programs go on, all faults end, and what holds at rest is judged. So
- * every run that is judged is a run of the scenario, and a property that it violates is violated. Choices may hold the marks of a
- * run that goes round, `cycle` and `hopeless NAME` (docs/trace-format.md): then the last choice has to lead back to `cycle`, or
- * the recipe acts otherwise. Whether somebody waits for ever is also asked where everything has come to rest.
+ * A run is a scenario, a schedule, and a list of choices, each a label. With the recipe of its recording
+ * the run is the same to the byte. A changed recipe may act in another way from some choice on. Then:
  *
- * Part of liblockstep_sim (lockstep::sim). One world exists per address space: not while another one is open, and not
- * from several threads. Each call makes one and leaves none. */
+ * - Each further choice is done where it becomes possible, or is left out.
+ * - Behind the list the programs go on, all faults end, and the properties that hold at rest are judged.
+ *
+ * So each judged run is a run of the scenario, and a property that it violates is violated.
+ *
+ * The choices of a lasso, a run that goes round, hold the marks `cycle` and `hopeless NAME`
+ * (docs/trace-format.md). If the last choice does not lead back to `cycle`, the recipe acts in another
+ * way. Where the run has come to rest, the properties are also asked whether a process waits for ever.
+ *
+ * Part of liblockstep_sim (lockstep::sim). One world exists per address space: ls_replay_run() makes one
+ * and closes it. No other world may be open meanwhile, in any thread. */
 #ifndef LOCKSTEP_REPLAY_H
 #define LOCKSTEP_REPLAY_H
 
@@ -23,50 +29,52 @@ extern "C" {
 #endif
 
 enum ls_replay_verdict {
-    LS_REPLAY_HOLDS, /* judged, and not violated */
-    LS_REPLAY_NOT_JUDGED, /* not violated, but the property's premise was never met: the run says nothing about it */
-    LS_REPLAY_VIOLATED, /* violated, whatever came after */
-    LS_REPLAY_LIMIT, /* no verdict: the world met a limit or a call that it does not support, or never rests */
+    LS_REPLAY_HOLDS,      /* judged, and not violated */
+    LS_REPLAY_NOT_JUDGED, /* not violated, but a premise was never met: the run says nothing about it */
+    LS_REPLAY_VIOLATED,   /* violated, whatever came after */
+    LS_REPLAY_LIMIT, /* no verdict: the world met a limit or an unsupported call, or does not come to rest */
 };
 
-/* What is to be run. All of it stays the caller's. */
+/* A run to be done. The caller owns all of it, and changes none of it during ls_replay_run(). */
 struct ls_replay {
-    const struct ls_recipe *recipe; /* under test; must not be NULL */
-    const char *property;           /* the one to be judged; NULL = all that the scenario is judged by */
-    const char *const *scenario;    /* its text, line by line, NULL behind the last */
-    const char *const *choices;     /* labels in their order, NULL behind the last */
-    const char *schedule;           /* who chose: "directed", "uniform", "pct", "swarm" or "search" */
-    uint64_t seed;                  /* as in the trace */
-    const char *seeded;             /* what the seed stands for: NULL, "given" or "swept", as in the trace */
-    const char *without;            /* letters of choice points that the world lacks; NULL = it has all */
+    const struct ls_recipe *recipe; /* recipe under test; never NULL */
+    const char *property;           /* property to be judged; NULL = all that judge the scenario */
+    const char *const *scenario;    /* lines of the scenario's text, ended by NULL */
+    const char *const *choices;     /* labels in their order, ended by NULL */
+    const char *schedule;           /* "directed", "uniform", "pct", "swarm" or "search", as in the trace */
+    uint64_t seed;                  /* seed, as in the trace */
+    const char *seeded;             /* origin of the seed, as in the trace: NULL, "given" or "swept" */
+    const char *without;            /* letters of choice points that the world lacks; NULL = none */
 };
 
 #define LS_REPLAY_TEXT_MAX 2048
 
 struct ls_replay_result {
     enum ls_replay_verdict verdict;
-    const char *property; /* the violated one; of several the first; NULL if none is */
-    const char *promise;  /* what it promises, a sentence; NULL likewise */
-    uint64_t step;        /* the action that showed the violation, counted from 1 */
-    uint64_t steps;       /* actions of the whole run */
-    int choices;          /* of the list */
-    int fits;             /* so many of them, from the first on, were done as they stand */
-    int left_out;         /* so many of the others could not be done */
-    char text
-        [LS_REPLAY_TEXT_MAX]; /* all that as text for people, lines: what is violated and by what, and from which choice
-                                      on the list does not fit */
+    const char *property; /* name of the violated property that is told first; NULL = none is violated */
+    const char *promise;  /* sentence of that property; NULL likewise */
+    uint64_t step;        /* number of the action that showed the violation, from 1; 0 = no violation */
+    uint64_t steps;       /* number of actions in the whole run */
+    int choices;          /* number of choices in the list */
+    int fits;             /* number of choices, from the first on, that were done as they stand */
+    int left_out;         /* number of the others that could not be done */
+    /* Lines for people: the violated property and the reason, and the first choice that does not fit. */
+    char text[LS_REPLAY_TEXT_MAX];
 };
 
-/* Runs and judges. Returns 0 and fills in *result; or LS_EINVAL if the scenario, the property or another part cannot be
- * understood, LS_ENOMEM if memory is short or no world can be made: then the text says why, and nothing else in *result
- * means anything. */
+/* Does a run and judges it. Returns 0 and fills in *result, or one of these. Then `text` says why, and the
+ * rest of *result has no meaning.
+ *
+ * - LS_EINVAL: the scenario, the property or another part cannot be understood.
+ * - LS_ENOMEM: memory is short, or no world can be made. */
 int ls_replay_run(const struct ls_replay *replay, struct ls_replay_result *result);
 
-/* A built-in recipe by its name (`lockstep list recipes`), NULL if there is none of that name. */
+/* Returns the built-in recipe of this name (`lockstep list recipes`); NULL if there is none. */
 const struct ls_recipe *ls_recipe_find(const char *name);
 
-/* Loads the property of a shared object (<lockstep/property.h>), for the life of the program: each run from then on is judged by
- * it too. The same path again does nothing. Returns 0; or LS_EINVAL and says why in `why`, of `size` bytes, one clause. */
+/* Loads the property of a shared object (<lockstep/property.h>) for the life of the program. It judges
+ * each later run, but no lasso: its states need not recur. The same path again does nothing. Returns 0, or
+ * LS_EINVAL and writes the reason, one clause, into the `size` bytes of `why`. */
 int ls_property_load(const char *path, char *why, size_t size);
 
 #ifdef __cplusplus

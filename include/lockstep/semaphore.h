@@ -2,18 +2,20 @@
  * Copyright the lockstep authors */
 
 /* struct ls_semaphore is a distributed semaphore: so many leases as its capacity says are held at the same
- * time. Its nodes are named and placed as those of Curator's InterProcessSemaphoreV2, so that clients of both
- * libraries share the leases of one path. A semaphore of capacity 1 is Curator's InterProcessSemaphoreMutex.
+ * time. Its nodes are named and placed as those of Curator's InterProcessSemaphoreV2, so that clients of
+ * both libraries share the leases of one path. A semaphore of capacity 1 is Curator's
+ * InterProcessSemaphoreMutex.
  *
  * A lease has a number, which the program chooses. The number is the lease's owner in `leases`, which is a
  * struct ls_mutex for the functions of mutex.h. A lease is bound to no thread: any thread may release it.
  *
  * An acquire asks for one lease or for several, and gets all of them or none. Afterwards each lease is
- * released, and may be lost, by itself. Acquires are served in the order in which they were begun, whatever
- * the number of leases that they ask for.
+ * released, and may be lost, by itself. Acquires are served in the order in which they were begun,
+ * whatever the number of leases that they ask for.
  *
  * All clients of a path must know the same capacity. It is fixed in the programs, or it stands in a shared
- * count, which ls_semaphore_follow() reads. docs/which-lock.md says what happens otherwise. */
+ * count, which ls_semaphore_follow() reads. docs/which-lock.md describes the effect of different
+ * capacities. */
 #ifndef LOCKSTEP_SEMAPHORE_H
 #define LOCKSTEP_SEMAPHORE_H
 
@@ -60,13 +62,13 @@ int ls_semaphore_init(struct ls_semaphore *semaphore, struct ls_session *session
  * - LS_ECLOSED: the semaphore is closed. */
 int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity);
 
-/* Tells a program that its semaphore has another capacity from now on. `user` is what the program gave
+/* Tells a program that its semaphore has another capacity from now on. `user` is the argument of
  * ls_semaphore_follow(). The function may call any function of this library that does not wait. */
 typedef void (*ls_capacity_fn)(struct ls_semaphore *semaphore, void *user, uint32_t capacity);
 
-/* Follows a shared count from now on: the capacity is what stands in the node `path`, as Curator's
- * SharedCount writes it. Its contents are four bytes, the highest first. The function only begins to read.
- * The capacity is that of ls_semaphore_init() until the node has been read.
+/* Follows a shared count from now on: the node `path` holds the capacity, as Curator's SharedCount writes
+ * it. Its contents are four bytes, the highest first. The function only begins to read. The capacity is
+ * that of ls_semaphore_init() until the node has been read.
  *
  * - `changed` is called after each change of the capacity. It may be NULL.
  * - The semaphore follows the count until it is closed, in later ZooKeeper sessions too.

@@ -332,20 +332,21 @@ void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state);
 
 /* ---- guarded writes ---- */
 
-/* Sends `count` operations in one multi on the session's handle, as zoo_amulti() does. ls_session_multi() is
- * made for writes with the check of ls_mutex_guard(). ls_session_multi() is legal in callbacks.
+/* Sends `count` operations in one multi on the session's handle, as zoo_amulti() does. The function is
+ * made for writes with the check of ls_mutex_guard(). The function is legal in callbacks.
  *
- * zoo_amulti() itself ends the process with SIGABRT if the handle is dead or a path is malformed. A question
- * before it, such as is_unrecoverable(), leaves time for the handle to die. ls_session_multi() sends nothing
- * unless the handle is connected. The process still ends if the link breaks, is made again and is refused,
- * all during this call. The process still ends, too, if the server refuses credentials at this moment.
+ * zoo_amulti() itself ends the process with SIGABRT if the handle is dead or a path is malformed. A
+ * question before it, such as is_unrecoverable(), leaves time for the handle to die. ls_session_multi()
+ * sends nothing unless the handle is connected. The process still ends if the link breaks, is made again
+ * and is refused, all during this call. The process still ends, too, if the server refuses credentials at
+ * this moment.
  *
- * `completion` is called once if the answer was 0. The client library calls `completion` on the thread of all
- * callbacks of the handle, or inside ls_session_close(). `completion` must not wait for anything. `results`
- * and the buffers of the operations must live until then. `ops` and their paths are copied.
+ * `completion` is called once if the answer was 0. The client library calls `completion` on the thread of
+ * all callbacks of the handle, or inside ls_session_close(). `completion` must not wait for anything.
+ * `results` and the buffers of the operations must live until then. `ops` and their paths are copied.
  *
- * LS_ECLOSED: the session is not connected or the handle is dead, and nothing was sent. LS_EINVAL: a path is
- * malformed, and nothing was sent. LS_EINVAL also: an operation is of no known kind. LS_EINVAL also: an
+ * LS_ECLOSED: the session is not connected or the handle is dead, and nothing was sent. LS_EINVAL: a path
+ * is malformed, and nothing was sent. LS_EINVAL also: an operation is of no known kind. LS_EINVAL also: an
  * argument is missing. LS_EZK: the client library refused the operations. */
 int ls_session_multi(struct ls_session *session, int count, const zoo_op_t *ops, zoo_op_result_t *results,
                      void_completion_t completion, const void *data);

@@ -3,31 +3,34 @@
 
 /* Marks in a recipe: places that some run must reach.
  *
- * LS_ASSERT is about all runs, LS_SOMETIMES about one at least. A mark that no run reaches says that the situation which its
- * author had in mind does not occur any more, or that nothing tests it. `lockstep run --coverage` and `lockstep check
- * --coverage` name the marks that were never reached.
+ * LS_ASSERT states a fact of all runs, LS_SOMETIMES a fact of at least one run. If no run reaches a mark,
+ * the situation that its author had in mind no longer occurs, or no run tests it. `lockstep run
+ * --coverage` and `lockstep check --coverage` name the marks that no run has reached.
  *
  *     if (rc == ZNODEEXISTS) {
  *         LS_SOMETIMES("create-finds-own-node");
  *         ...
  *
- * A mark is one byte in a section of its own, of which the linker makes a list. It is set once; reaching it again costs a
- * load and a branch that is predicted, in applications too, and no call. Threads may reach it at the same time. It is no
- * state of the recipe: it lies outside of what a world saves, restores and fingerprints, and nothing can read it but
- * reports, so that it changes neither runs nor searches.
+ * A mark is a struct ls_mark in a section of its own, which the linker makes a list. Its byte `reached` is
+ * set once. To reach it again costs a load and a predicted branch, in applications too, and no call.
+ * Threads may reach a mark at the same time.
  *
- * Names are of lower-case words and hyphens, and unique among the marks of a recipe. */
+ * A mark is no state of the recipe. It lies outside of the memory that a world saves, restores and
+ * fingerprints, and only reports read it. So it changes neither runs nor searches.
+ *
+ * A name consists of lower-case words and hyphens. It is unique among the marks of a recipe. */
 #ifndef LOCKSTEP_SOMETIMES_H
 #define LOCKSTEP_SOMETIMES_H
 
 #include <stdint.h>
 
-/* The linker puts all of them one behind the other, from __start_ls_marks to __stop_ls_marks of the module. */
+/* One mark. The linker lays all marks of a module out from __start_ls_marks to __stop_ls_marks, without
+ * gaps. */
 struct ls_mark {
     const char *name;
-    const char *file; /* within the project */
+    const char *file; /* __FILE__ of the mark */
     int32_t line;
-    uint8_t reached; /* 1 once it was */
+    uint8_t reached; /* 1 = a run has reached the mark; else 0 */
 } __attribute__((aligned(32)));
 
 #define LS_SOMETIMES(mark_name)                                                                              \

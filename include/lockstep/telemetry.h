@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Telemetry: what a session tells a log, and what it counts. Both are off unless the options name an object of
- * the caller's for them, and then all that they remember lies in that object. The library never writes to
- * standard output or standard error. (The client library has a log of its own, which zoo_set_debug_level()
- * governs.)
+/* Telemetry: the log and the counters of a session. Each is off unless the options name an object of the
+ * caller's for it. All that it remembers lies in that object. The library never writes to standard output
+ * or standard error. The client library has a log of its own, which zoo_set_debug_level() governs.
  *
- * The caller allocates the objects, zeroed; they must outlive the session and its mutexes, and stay where they
- * are. They are written under the environment's mutex: one may be shared by the sessions and mutexes of one
- * environment, which then log and count together, but not between environments. */
+ * The caller allocates the objects, zeroed. They must outlive the session and its mutexes, and must not
+ * move. They are written under the environment's mutex. So sessions and mutexes of one environment may
+ * share an object, and then log and count together. Those of different environments must not. */
 #ifndef LOCKSTEP_TELEMETRY_H
 #define LOCKSTEP_TELEMETRY_H
 
@@ -25,14 +24,14 @@ struct ls_log;
 
 enum ls_log_level {
     LS_LOG_OFF = 0, /* nothing is logged */
-    LS_LOG_ERROR,   /* somebody has to act: credentials or permissions refused, a session that gave up */
+    LS_LOG_ERROR,   /* an operator has to act: credentials or permissions refused, a session that gave up */
     LS_LOG_WARNING, /* a lock was or may be lost; a node is left behind; a foreign child stands in a queue */
-    LS_LOG_INFO,    /* connections; what is tried again, and when; answers that are unknown */
+    LS_LOG_INFO,    /* connections; repetitions and their delays; answers that were lost */
     LS_LOG_DEBUG,   /* each acquire, wait, grant and release */
 };
 
-/* Lines that wait for their delivery, at most, and bytes in one with its final 0. A longer one is cut; lines
- * beyond are dropped, and their number is told instead. */
+/* Most lines that wait for their delivery, and most bytes of a line with its final 0. A longer line is cut.
+ * Further lines are dropped, and their number is told instead. */
 #define LS_LOG_LINES 32
 #define LS_LOG_LINE_SIZE 240
 
@@ -43,61 +42,60 @@ struct ls_log_line {
 
 /* Set `write` and `level`, leave the rest zero. */
 struct ls_log {
-    /* Takes one line without a line feed; `text` lives as long as the call. Called like every callback of the
-     * session: without any lock of the library held, one call at a time per session, in the order of events,
-     * on the thread that caused the event or on another that is just delivering. It may call what is not
-     * blocking. */
+    /* Takes one line without a line feed. `text` is valid during the call. The function is called like
+     * every callback of the session (session.h): without any lock of the library held, and one call at a
+     * time per session. Calls come in the order of events, on the thread that caused the event or on
+     * another that delivers. The function may call each function that is not marked as blocking. */
     void (*write)(struct ls_log *log, enum ls_log_level level, const char *text);
-    enum ls_log_level level; /* this and what is more severe is logged */
-    void *user;              /* not looked at */
-    uint32_t count;          /* private: lines that wait ... */
-    uint32_t first;          /* ... from this one on */
-    uint32_t dropped;
+    enum ls_log_level level; /* least severe level that is logged */
+    void *user;              /* the caller's; the library does not look at it */
+    uint32_t count;          /* private: number of lines that wait */
+    uint32_t first;          /* private: index of the oldest of them */
+    uint32_t dropped;        /* private: number of lines that were dropped and not told */
     struct ls_log_line lines[LS_LOG_LINES];
 };
 
 /* ---- counters ---- */
 
-/* All since the object was zeroed. Re-entries by an owner that holds the lock are not counted. acquires =
- * grants + failures + those that are pending, and what an end of the session takes between a grant and its
- * telling counts as grant and as loss. */
+/* All counts begin when the object is zeroed. Re-entries by an owner that holds the lock are not counted.
+ *
+ * acquires = grants + failures + pending acquires. If the session ends between a grant and its telling,
+ * the acquire counts as a grant and as a loss. */
 struct ls_mutex_counters {
-    /* Begun: calls that were not refused at once. An acquire of a semaphore counts for each lease. */
-    uint64_t acquires;
-    uint64_t grants;    /* that ended with the lock */
-    uint64_t failures;  /* that ended without it, whatever the reason */
-    uint64_t waits;     /* how often one began to wait behind another contender */
-    uint64_t wakeups;   /* events that ended such a wait */
-    uint64_t retries;   /* back-offs in an acquire; the janitor's are not among them */
+    uint64_t acquires; /* acquires that were begun, not refused at once; of a semaphore, one for each lease */
+    uint64_t grants;   /* acquires that ended with the lock */
+    uint64_t failures; /* acquires that ended without it, whatever the reason */
+    uint64_t waits;    /* times that an acquire began to wait behind another contender */
+    uint64_t wakeups;  /* events that ended such a wait */
+    uint64_t retries;  /* back-offs in acquires, without those of the janitor */
     uint64_t ambiguous; /* creates and deletes of contender nodes that may have been done or not */
     uint64_t releases;  /* last levels that were given back */
-    uint64_t losses;    /* held locks that went with their session */
+    uint64_t losses;    /* held locks that were lost with their session or their node */
 
-    /* Asked to give the lock back; two requests that follow fast may be one telling. A holder that cannot read
-     * its node hears of no request meanwhile: the read is repeated, unless it was refused. */
-    uint64_t revocations;   /* requests that a holder's on_revoke was told of */
-    uint64_t revoke_misses; /* a holder's reads of its node that failed */
+    /* Requests to give the lock back. Two requests that follow fast may be told as one. While a holder
+     * cannot read its node, it is told of no request. The read is repeated, unless it was refused. */
+    uint64_t revocations;   /* requests that a holder's on_revoke was told */
+    uint64_t revoke_misses; /* reads by a holder of its node that failed */
 
-    /* From the wake-up of a waiter to its grant, in ms, each rounded up to whole ones: the sum of those that
-     * were measured, how many were, and the longest. It begins when the event reaches this process: what came
-     * before, the delete at the server and its way here, is not in it. Of waiters that are awake at the same
-     * moment only the last one is timed. */
-    uint64_t handovers;
-    uint64_t handover_ms;
-    uint64_t handover_ms_max;
+    /* A handover lasts from the wake-up of a waiter to its grant. It begins when the event reaches this
+     * process: the delete at the server and the way of the event are not in it. Of waiters that are awake
+     * at one time, only the last one is measured. */
+    uint64_t handovers;       /* handovers that were measured */
+    uint64_t handover_ms;     /* sum of their durations in ms, each rounded up */
+    uint64_t handover_ms_max; /* the longest of them in ms */
 
-    const void *awake;      /* private: who is timed ... */
-    struct ls_stamp awoken; /* ... and since when */
+    const void *awake;      /* private: the waiter that is measured */
+    struct ls_stamp awoken; /* private: the moment of its wake-up */
 };
 
 struct ls_session_counters {
-    uint64_t connections;           /* first connections: sessions that began */
+    uint64_t connections;           /* first connections of ZooKeeper sessions */
     uint64_t suspensions;           /* links that broke */
-    uint64_t reconnections;         /* links that came back to the same session */
-    uint64_t losses;                /* sessions that died */
-    uint64_t revoke_requests;       /* to holders, to give a lock back: those that were sent */
-    uint64_t revoke_failures;       /* of these, answered with something else than LS_OK */
-    struct ls_mutex_counters locks; /* of all its mutexes together */
+    uint64_t reconnections;         /* links that came back with the same session */
+    uint64_t losses;                /* ZooKeeper sessions that died */
+    uint64_t revoke_requests;       /* requests to holders to give a lock back */
+    uint64_t revoke_failures;       /* such requests that were answered with another code than LS_OK */
+    struct ls_mutex_counters locks; /* counts of all mutexes of the session together */
 };
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Which version of the library is linked. docs/stability.md says what a version number promises. */
+/* The version of the library. docs/stability.md lists the promises of a version number. */
 #ifndef LOCKSTEP_VERSION_H
 #define LOCKSTEP_VERSION_H
 
@@ -12,9 +12,9 @@ extern "C" {
 /* The library exports what stands here, and nothing else. */
 #pragma GCC visibility push(default)
 
-/* The version of the library that the program runs with, "MAJOR.MINOR.PATCH". With a shared library it may be newer than
- * the one that the program was built with. A static text, never freed; may be called anywhere: in any thread, in callbacks,
- * after a fork, in signal handlers. */
+/* Returns the version of the library that the program runs with, "MAJOR.MINOR.PATCH". A shared library may
+ * be newer than the one that the program was built with. The text is static. The function may be called
+ * anywhere: in any thread, in callbacks, after a fork, in signal handlers. */
 const char *ls_version(void);
 
 #pragma GCC visibility pop

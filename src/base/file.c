@@ -48,7 +48,7 @@ int file_replace(const char *path, const char *bytes, size_t size)
 
 int file_make_folder(const char *path)
 {
-    char part[1024];
+    char part[FOLDER_MAX];
     int size = snprintf(part, sizeof part, "%s", path);
     if (size >= (int)sizeof part) {
         errno = ENAMETOOLONG;

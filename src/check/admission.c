@@ -118,7 +118,7 @@ bool hold_set_admits(const struct hold_set *set, const struct check_context *con
 
 /* ---- capacity ---- */
 
-/* What the process was told of a capacity; NULL if it knows the declared one. */
+/* Returns the record of the capacity that the process knows; NULL if that is the declared one. */
 static const struct check_record *told_capacity(struct check_table *table,
                                                 const struct check_context *context, int lock, int process)
 {
@@ -153,7 +153,7 @@ struct contender contender_of_record(const struct check_record *record)
         .lock = record->lock, .process = record->process, .owner = -1, .czxid = record->a};
 }
 
-/* The owner's hold of this lock of the group, if its node stands. */
+/* Returns the contender's owner's hold of this lock of the group, if its node exists; else NULL. */
 static struct check_record *standing_hold(struct check_table *table, const struct contender *contender,
                                           int lock)
 {
@@ -162,8 +162,8 @@ static struct check_record *standing_hold(struct check_table *table, const struc
     return holds && ledger_node(table, lock, claim->a) ? claim : NULL;
 }
 
-/* Whether the owner holds a lock of the group, by this node or, if it is 0, by any that stands alone. Where all locks are
- * mutexes, an owner has one hold. */
+/* Returns true if the owner has a hold in the group with this node, or, if `czxid` is 0, one of an exclusive
+ * lock. The node must exist. False if all locks are mutexes: then an owner has one hold. */
 static bool is_own(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, int64_t czxid)
 {
@@ -186,8 +186,8 @@ bool ledger_holds_alone(struct check_table *table, const struct check_context *c
     return is_own(table, context, &contender, 0);
 }
 
-/* The hold of the owner that stands alone in the group, whether its node stands or not; NULL if there is
- * none. */
+/* Returns the owner's hold of an exclusive lock of the group, whether its node exists or not; NULL if there
+ * is none. */
 static const struct check_record *hold_alone(struct check_table *table, const struct check_context *context,
                                              int group, int process, int owner)
 {
@@ -222,10 +222,10 @@ bool ledger_joined_under(struct check_table *table, const struct check_context *
                                               contender->process, contender->owner);
 }
 
-/* What stands in the way so far. */
+/* Holds in the way of a contender, as far as they are collected. */
 struct obstacles {
     struct hold_set set;
-    const struct check_record *first, *first_exclusive; /* the oldest contenders of the set */
+    const struct check_record *first, *first_exclusive; /* oldest contenders in the set */
 };
 
 static const struct check_record *older(const struct check_record *a, const struct check_record *b)
@@ -242,13 +242,14 @@ static void add_obstacle(struct obstacles *obstacles, const struct check_context
         obstacles->first_exclusive = older(obstacles->first_exclusive, node);
 }
 
-/* A contender that joined under its owner's hold stands where that one stood: before all others. */
+/* Returns true if the node precedes this czxid. A contender that joined under its owner's hold takes the
+ * position of that hold: before all others. */
 static bool is_before(const struct check_record *node, int64_t czxid)
 {
     return node->a < czxid || (node->flags & NODE_UNDER);
 }
 
-/* Contenders before this one, but for those by which its owner holds. */
+/* Adds the contenders before this one, except nodes by which its owner holds. */
 static void add_line(struct check_table *table, const struct check_context *context,
                      const struct contender *contender, struct obstacles *obstacles)
 {
@@ -259,8 +260,8 @@ static void add_line(struct check_table *table, const struct check_context *cont
             add_obstacle(obstacles, context, node);
 }
 
-/* Whether the claim is of the contender's owner. One that is not known, of a contender that joined under a
- * hold, is the owner of that hold who waits for the contender's lock. */
+/* Returns true if the claim belongs to the contender's owner. If that owner is unknown and the contender
+ * joined under a hold, it is the owner of that hold, which waits for the contender's lock. */
 static bool is_owners(struct check_table *table, const struct contender *contender,
                       const struct check_record *claim, bool under)
 {
@@ -273,7 +274,7 @@ static bool is_owners(struct check_table *table, const struct contender *contend
     return other && (other->flags & CLAIM_WAITING);
 }
 
-/* The same where a hold has a node for each unit: all nodes on which holds of other owners stand. */
+/* Adds all nodes by which other owners hold, where a hold has a node for each unit. */
 static void add_nodes_of_holds(struct check_table *table, const struct check_context *context,
                                const struct contender *contender, bool with_line, struct obstacles *obstacles)
 {
@@ -287,7 +288,8 @@ static void add_nodes_of_holds(struct check_table *table, const struct check_con
     }
 }
 
-/* Holds of other owners, but for those of contenders before this one if the line is counted. */
+/* Adds the holds of other owners. If the line is counted, contenders before this one are already in the
+ * set. */
 static void add_holds(struct check_table *table, const struct check_context *context,
                       const struct contender *contender, bool with_line, bool under,
                       struct obstacles *obstacles)
@@ -305,7 +307,8 @@ static void add_holds(struct check_table *table, const struct check_context *con
     }
 }
 
-/* `capacity` decides whether it is asked at all for holds beside the line. */
+/* Collects the obstacles of a contender. If the line alone exceeds `capacity`, other holds are not looked
+ * at. */
 static struct obstacles obstacles_of(struct check_table *table, const struct check_context *context,
                                      const struct contender *contender, int capacity)
 {

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Locks that were asked for in one call are told of together.
+/* Locks that were asked for in one call get their news together.
  *
  * Formula. A call is an ASKED of one owner with one set of locks (`cause`). Its news are GRANTED, FAILED,
  * RELEASED, REFUSED with LS_ELOST, and HOLD_LOST. Two pieces of news are the same if their kinds are. Once
  * there is news of one lock of a call, the same news of each other lock of the call follows before
  *   - other news of the call, and ASKED of the owner,
- *   - BELIEVES or DOUBTS of a lock of the call,
- *   - SETTLED of the process, or REST.
- * LOST, CRASHED and STOPPED are news of all locks at once. A call ends with news after which its owner holds
- * none of its locks.
+ *   - BELIEVES, DOUBTS or SETTLED of the process,
+ *   - REST.
+ * A call ends with the same news of all locks after which its owner holds none, except HOLD_LOST. CRASHED and
+ * STOPPED end it, too. LOST is about all locks at once, so it is no news.
  *
- * It does not see: news of one step and of the next, if nothing of the above is between; FREED, which belongs
- * to a release. */
+ * Not seen: news of one step and of the next, if no such event is between; FREED, which belongs to a release.
+ * Checked by tests/check/reference/all_or_none.h. */
 #include <check/properties.h>
 
-/* RECORD_NEWS: lock, process, owner; flags = locks of the call, a bit for each; depth = the kind of its last
- * news, 0 if it is the same as that of the others. */
+/* RECORD_NEWS: lock, process, owner. flags = locks of the call, a bit each. Depth: kind of the lock's last
+ * news, 0 if all locks of the call had the same. */
 
 static struct check_record *news_of(struct check_table *table, int lock, int process, int owner)
 {
     return table_get(table, RECORD_NEWS, lock, process, owner);
 }
 
-/* A lock of the call of which the last news was not this kind; -1 if there is none. */
+/* Returns a lock of the call whose last news was not of this kind; -1 if there is none. */
 static int find_other(struct check_table *table, const struct check_context *context,
                       const struct check_record *call, int kind)
 {
@@ -36,7 +36,7 @@ static int find_other(struct check_table *table, const struct check_context *con
     return -1;
 }
 
-/* The other locks of a call have not got the news of this one. */
+/* Violates the property if another lock of the call has not got the last news of this one. */
 static void judge_apart(struct check_table *table, const struct check_context *context,
                         const struct check_record *call, struct check_note *note)
 {
@@ -50,7 +50,7 @@ static void judge_apart(struct check_table *table, const struct check_context *c
                   check_lock_name(context, other).text);
 }
 
-/* All locks of the call have the same news: it is over, or goes on as one. */
+/* Ends a round of news, which all locks of the call have got. The call ends with it, or goes on. */
 static void agree(struct check_table *table, const struct check_context *context, unsigned locks,
                   const struct event *event)
 {
@@ -83,7 +83,7 @@ static void judge_news(struct check_table *table, const struct check_context *co
         agree(table, context, locks, event);
 }
 
-/* Of one process, or of all; of one owner, or of all if it is -1. */
+/* Judges the calls of a process, EVENT_PROCESS_NONE = all, and of an owner, -1 = all. */
 static void judge_process(struct check_table *table, const struct check_context *context, int process,
                           int owner, struct check_note *note)
 {
@@ -140,7 +140,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* All that it knows is known of one process. */
+/* All records are of one process and change by events of that process; REST reads all of them. */
 static bool is_local(const struct event *event)
 {
     return event->kind != EVENT_REST;

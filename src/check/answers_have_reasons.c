@@ -4,61 +4,68 @@
 /* Every answer has a reason, and every question has an answer.
  *
  * Formula. Let A = ASKED of an owner with a timeout, and F = FAILED, its answer.
- *   - GRANTED and FAILED come only to an owner with an ASKED that has no answer yet, or to one that waits again after a
- *     loss (lock_spec.h); FREED only after a RELEASED that left
- *     depth 0 and has no FREED yet.
- *   - F and FREED say a code of enum ls_err; F none that means success.
- *   - If F says "timed out", the timeout of A was more than 0; with a clock, F comes at time(A) + timeout or later.
- *   - If F says "canceled", CANCELED of the owner stands between A and F.
- *   - If F says "busy", the timeout of A was 0, and at some moment from A to F the lock was not free: at A the next in
- *     line would not have been admitted (check/state.h), or not beside one that was created while the process had none
- *     of its own, or the process created one that was not admitted; the process was not connected; or at A the process was undoing what it had before: a RELEASED was without its
- *     FREED, or since a FAILED there was no SETTLED, EXPIRED or LOST. Who comes later is no reason.
- *     Where nodes queue, the lock is not free while one does.
- *     Servers that refuse requests without a fault excuse it: an operator's node may stand in the line.
- *   - What excuses "busy" of one lock excuses it of all locks that A asked for in one call.
- *   - If F says "out of memory", a fault of memory stands before F, or another owner of the process waits or holds at F.
- *     The recipe may have no room for one more owner.
- *   - If F says "gave up", a fault stands before F.
+ *   - GRANTED and FAILED come only to an owner with an unanswered ASKED, or to one that waits again after a
+ *     loss (lock_spec.h). FREED comes only after a RELEASED that left depth 0 and has no FREED yet.
+ *   - F and FREED have a code of enum ls_err, F none that means success.
+ *   - If F says "timed out", the timeout of A was more than 0. With a clock, F comes at time(A) + timeout or
+ *     later.
+ *   - If F says "canceled", CANCELED of the owner comes between A and F.
+ *   - If F says "busy", the timeout of A was 0, and one of these excuses it:
+ *       - At A the next contender would not have been admitted (check/state.h), or a node queued for the
+ *         lock.
+ *       - The process created a contender that was not admitted.
+ *       - Another process created one beside which the next contender of this process, which had none, would
+ *         not be admitted.
+ *       - A node of another process queued while none of this process did, or the process learned of a
+ *         smaller capacity.
+ *       - The process was not connected at some moment from A to F.
+ *       - At A the process was undoing: a RELEASED had no FREED, or after a FAILED there was no SETTLED,
+ *         EXPIRED or LOST.
+ *       - Another lock that A asked for in one call has such an excuse.
+ *       - Servers refuse requests without a fault: an operator's node may stand in the line.
+ *   - If F says "out of memory", a fault of memory comes before F, or another owner of the process waits or
+ *     holds at F. The recipe may have no room for one more owner.
+ *   - If F says "gave up", a fault comes before F.
  *   - If F says "closed", it comes within stop(), or within close() of the lock.
- *   - If F says "pending already", one of these is true at F: the process is undoing what it had before, as
- *     for "busy"; the owner holds, and the recipe is not reentrant; the owner has not released what it lost;
- *     the owner waits for another lock of the group.
- *   - If F says "deadlock", the owner holds or waits for another lock of the group, or a fault stands before
- *     F as for anything else.
- *   - If F says anything else, a fault stands before F that is more than a loss. An acquire outlives broken links
- *     and the ends of sessions.
- *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault stands before it.
+ *   - If F says "pending already", one of these is true at F: the process is undoing as for "busy". The owner
+ *     holds, and the recipe is not reentrant. The owner has not released a lost hold. The owner waits for
+ *     another lock of the group.
+ *   - If F says "deadlock", the owner holds or waits for another lock of the group, or a fault excuses it as
+ *     any other code.
+ *   - If F says anything else, a fault comes before F that is more than a loss. An acquire outlives broken
+ *     links and the ends of sessions.
+ *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault comes before
+ *     it.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
- *   - HOLD_LOST comes only to an owner that holds, and the node of its hold is gone, or that of a hold that was asked for
- *     in one call with it, or a fault stands before it and a timer fired that ends the belief in a lease.
- *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown" (DOUBTS), unless
- *     a timer that is no deadline has fired: of a time without a clock every length is possible.
- *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault stands
- *     before it. If WRITTEN says "lost" or "not owner", the owner does not hold with that token, or the node is
- *     gone.
- *   - At REST, if the process is connected: an acquire that was a try or was cancelled has its answer; and each RELEASED
- *     that left depth 0 is followed by a FREED of its own, also if LOST came in between.
- *   A fault: a FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a fault
- *   (permissions, settings). The class of a FAULT says whether it is more than a loss (enum event_fault).
- *   Not connected: before the first LINK_UP, from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP, from
- *   SESSION_CLOSING of a try under way, and from LOST to CONNECTED.
- * A process that crashed or stopped is owed nothing.
+ *   - HOLD_LOST comes only to an owner that holds, and for one of these reasons. Its node is gone, or that of
+ *     a hold of the same call. Or a fault came before, and a timer fired that ends the belief in a lease.
+ *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown"
+ *     (DOUBTS). A timer that fires, and is no deadline, excuses it: without a clock any time may have passed.
+ *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault
+ *     comes before it. If it says "lost" or "not owner", the owner does not hold with that token, or the node
+ *     is gone.
+ *   - At REST, if the process is connected, each acquire that was a try or was cancelled has its answer. Each
+ *     RELEASED that left depth 0 has a FREED of its own, even if LOST came in between.
+ * A fault: a FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a
+ * fault (permissions, settings). The class of a FAULT says whether it is more than a loss (enum event_fault).
+ * Not connected: before the first LINK_UP, and from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP.
+ * Likewise from SESSION_CLOSING of a try under way, and from LOST to CONNECTED. No answer is due to a process
+ * that crashed or stopped.
  *
- * That an acquire without an end is not forgotten beside a free lock is judged by no_lost_wakeup; that a deadline is not
- * missed, by deadline_is_kept.
- *
- * It does not see:
- *   - which code follows a fault of nodes or memory, and whether the fault led to it;
- *   - a busy lock that another owner of the same process could have had;
- *   - "unknown" of a hold whose link is up, after a fault or with a clock. */
+ * Not seen:
+ *   - the code that follows a fault of nodes or memory, and whether the fault led to it,
+ *   - a busy lock that another owner of the same process could have had,
+ *   - "unknown" of a hold whose link is up, after a fault or with a clock,
+ *   - an acquire without an end beside a free lock (no_lost_wakeup), and a missed deadline
+ *     (deadline_is_kept).
+ * Checked by tests/check/reference/answers_have_reasons.h. */
 #include <check/properties.h>
 
-#define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the moment at which it is up, 0 without a clock */
-#define ANSWER_TRY 0x02u      /* asked without waiting */
-#define ANSWER_EXCUSED 0x04u  /* the lock was not free at some moment since it was asked for */
+#define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the deadline in ms, 0 without a clock */
+#define ANSWER_TRY 0x02u      /* a try: asked with timeout 0 */
+#define ANSWER_EXCUSED 0x04u  /* "busy" is excused: the lock was not free at some moment */
 #define ANSWER_CANCELED 0x08u
-/* depth: releases whose FREED has still to come */
+/* depth: number of releases without a FREED */
 
 static struct check_record *answer_of(struct check_table *table, const struct event *event)
 {
@@ -77,7 +84,7 @@ static void settle(struct check_table *table, struct check_record *answer)
         table_drop(table, answer);
 }
 
-/* Notes that a try has an excuse, with all locks that were asked for in one call with it. */
+/* Excuses a try, and with it all locks that were asked for in the same call. */
 static void excuse(struct check_table *table, const struct check_context *context,
                    struct check_record *answer)
 {
@@ -91,7 +98,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
     }
 }
 
-/* True if a lock that was asked for in one call with this one is excused. */
+/* Returns true if a lock of the same call is excused. */
 static bool is_excused_by_call(struct check_table *table, const struct check_context *context,
                                const struct event *asked)
 {
@@ -110,7 +117,7 @@ static bool is_connected(struct check_table *table, int process)
     return ledger_is_linked(table, process) && !table_get(table, RECORD_APART, 0, process, 0);
 }
 
-/* True if a release by the process was taken and is not answered, or a node of an acquire that failed may still stand. */
+/* Returns true if a release by the process has no FREED, or a node of a failed acquire may still exist. */
 static bool is_undoing(struct check_table *table, const struct event *event)
 {
     if (table_get(table, RECORD_UNDOES, event->lock, event->process, 0))
@@ -121,7 +128,7 @@ static bool is_undoing(struct check_table *table, const struct event *event)
     return answer != NULL;
 }
 
-/* True if the next contender in line would be admitted, and nobody queues to be that contender. */
+/* Returns true if the next contender in line would be admitted, and no node queues before it. */
 static bool is_free(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     const struct contender contender = {
@@ -130,8 +137,9 @@ static bool is_free(struct check_table *table, const struct check_context *conte
            ledger_admits(table, context, &contender, NULL);
 }
 
-/* True if what is created now leaves the lock free for the one who tries: its own contender if it is admitted, and one of
- * another beside which it would be. The ledger does not know it yet. */
+/* Returns true if the created contender leaves the lock free for the try. If it is the try's own, it is
+ * admitted. If it is another process's, the next contender would be admitted beside it. The ledger has no
+ * record of it yet. */
 static bool stays_free(struct check_table *table, const struct check_context *context,
                        const struct check_record *answer, const struct event *created)
 {
@@ -163,7 +171,7 @@ static void begin(struct check_table *table, const struct check_context *context
         excuse(table, context, answer);
 }
 
-/* True if another owner of the process that waits, waits as well or holds. */
+/* Returns true if the process, which waits, has another claim: it waits or holds a second time. */
 static bool has_another_claim(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
@@ -173,7 +181,7 @@ static bool has_another_claim(struct check_table *table, const struct check_cont
     return claims > 1;
 }
 
-/* True if a fault came before that can lead to this code. */
+/* Returns true if a fault came before that can lead to this code. */
 static bool explains(struct check_table *table, const struct check_context *context, int32_t code)
 {
     if (code == CODE_GAVE_UP)
@@ -204,7 +212,7 @@ static void judge_already(struct check_table *table, const struct check_context 
                       WHO, event->owner, WHAT);
 }
 
-/* Codes that no acquire asks for: an error of the recipe, the client library or a server. */
+/* Judges codes that the request did not provide for: errors of the recipe, the client library or a server. */
 static void judge_error(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
@@ -220,7 +228,7 @@ static void judge_error(struct check_table *table, const struct check_context *c
                       ledger_may_fail(table, context) ? " that leads to it" : "");
 }
 
-/* The hold of the owner, if its node stands; else NULL. */
+/* Returns the hold of the event's owner if its node exists, else NULL. */
 static const struct check_record *standing_hold(struct check_table *table, const struct event *event)
 {
     const struct check_record *claim = ledger_claim(table, event);
@@ -245,7 +253,7 @@ static void judge_written(struct check_table *table, const struct check_context 
                       WHO, event->owner, WHAT, event->code);
 }
 
-/* Codes that an acquire asks for. */
+/* Judges codes that the caller itself has provided for: by a timeout, a try or a cancel. */
 static void judge_asked_for(struct check_table *table, const struct check_context *context,
                             const struct event *event, struct check_note *note)
 {
@@ -299,7 +307,7 @@ static void judge_failed(struct check_table *table, const struct check_context *
     }
 }
 
-/* Nothing has happened that could end a belief. */
+/* Judges "unknown" of a hold while no event could have ended the belief. */
 static void judge_unsure(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
@@ -312,7 +320,7 @@ static void judge_unsure(struct check_table *table, const struct check_context *
                   WHO, event->owner, WHAT);
 }
 
-/* The operator may have deleted the node: then the answer is true. */
+/* Judges "not held" of a hold. If the operator has deleted the node, the answer is true. */
 static void judge_denied(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
@@ -334,7 +342,7 @@ static void judge_asked(const struct check_context *context, const struct event 
                       event->owner, WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
 }
 
-/* The acquire has its answer; what is owed to releases stays. */
+/* Ends the question of the acquire. Releases without a FREED stay. */
 static void end(struct check_table *table, const struct event *event)
 {
     struct check_record *answer = answer_of(table, event);
@@ -378,7 +386,8 @@ static void judge_freed(struct check_table *table, const struct check_context *c
                       WHO, event->owner, WHAT, event->code);
 }
 
-/* The first contender of a process that tries may be its own. One that comes behind it leaves the lock free for it. */
+/* Excuses tries at a new contender. The first contender of a process that tries may be the try's own. A
+ * contender of another process behind it leaves the lock free. */
 static void observe_contender(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
@@ -394,7 +403,7 @@ static void observe_contender(struct check_table *table, const struct check_cont
     }
 }
 
-/* A node of another process queues before that of a process that tries. */
+/* Excuses tries of other processes that have no node in the queue: this node queues before theirs. */
 static void observe_queued(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {
@@ -414,7 +423,7 @@ static void observe_created(struct check_table *table, const struct check_contex
         observe_contender(table, context, event);
 }
 
-/* A smaller capacity may end the room for a try of the process. */
+/* Excuses the tries of a process that learns of a smaller capacity: there may be no room any more. */
 static void observe_capacity(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
@@ -426,7 +435,7 @@ static void observe_capacity(struct check_table *table, const struct check_conte
             excuse(table, context, answer);
 }
 
-/* True if a hold that was asked for in one call with this one has lost its node, or was told to be lost. */
+/* Returns true if a hold of the same call has lost its node, or was told to be lost. */
 static bool has_lost_of_call(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
@@ -443,7 +452,7 @@ static bool has_lost_of_call(struct check_table *table, const struct check_conte
     return false;
 }
 
-/* The end of a hold that is told needs the end of its node. */
+/* Judges HOLD_LOST: its reason is the end of the node, or doubt about a lease. */
 static void judge_hold_lost(struct check_table *table, const struct check_context *context,
                             const struct event *event, struct check_note *note)
 {
@@ -465,8 +474,8 @@ static void observe_outage(struct check_table *table, const struct event *event)
             answer->flags |= ANSWER_EXCUSED;
 }
 
-/* A recipe that has told of a loss opens another session. The link of the former one may come back meanwhile, and is no
- * connection of this process. */
+/* Notes a loss. A recipe that has told of it opens another session. If the link of the former one comes back
+ * meanwhile, it is no connection of this process. */
 static void observe_lost(struct check_table *table, const struct event *event)
 {
     table_put(table, RECORD_APART, 0, event->process, 0, 0, 0);
@@ -566,7 +575,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_REST:
         judge_rest(table, context, note);
         break;
-    default: /* the process is gone, and nothing is owed to it */
+    default: /* the process is gone, so no answer is due to it */
         table_drop_process(table, RECORD_ANSWER, event->process);
         table_drop_process(table, RECORD_APART, event->process);
         table_drop_process(table, RECORD_UNDOES, event->process);
@@ -574,8 +583,8 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* What is owed to a release is looked at at rest; a release that failed wants a fault before it. An outage and another contender
- * excuse alike, in either order. */
+/* Events that commute. Releases without a FREED are read at REST; a FREED with an error needs an earlier
+ * fault, so it does not commute. An outage and another contender excuse a try alike, in either order. */
 static bool is_local(const struct event *event)
 {
     bool freed = event->kind == EVENT_FREED && (event->code == 0 || event->cause != 0);

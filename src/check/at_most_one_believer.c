@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* At most one owner whose query answers "held" (D6), or owners whose holds stand together (check/state.h).
+/* At most one owner has a query that answers "held" (D6), or several whose holds are compatible
+ * (check/state.h).
  *
  * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the node of its hold:
- * the contender whose czxid is the token of GRANTED. A belief is void once the operator has deleted that
- * node, of its own process, while the process waited or held, and since then the process has neither crashed nor asked while
- * it did neither: nothing tells the process, and the next one in line is right to be granted.
- *   - At each BELIEVES that is not void, the beliefs of other owners about locks of the group that are not void stand
- *     together with it.
+ * the contender whose czxid is the token of GRANTED. A belief is void if the operator deleted that node while
+ * the process waited or held, until the process crashes, or asks while it neither waits nor holds.
+ *   - At each BELIEVES that is not void, the beliefs of other owners about locks of the group that are not
+ *     void are compatible with it.
  *
- * Untimed, every correct lock fails it with one expiry: nothing says how much time passes between the expiry
- * at the coordinator and the moment when the old holder hears of it. So it is judged in timed runs, or when a
- * file names it.
+ * Why. Nothing tells the process of the operator's deletion, and the next contender in line is right to be
+ * granted. Without a clock every correct lock violates the property after one expiry. No event says how much
+ * time passes between the expiry at the coordinator and the moment when the old holder hears of it. So it is
+ * judged in timed runs, or if a file names it.
  *
- * It does not see: what a caller does between two queries; on a real server belief is sampled, and an overlap
- * shorter than the sampling interval is missed. */
+ * Not seen: acts of a caller between two queries; on a real server, overlaps shorter than the sampling
+ * interval. Checked by tests/check/reference/at_most_one_believer.h. */
 #include <check/properties.h>
 
 static bool is_void(struct check_table *table, int lock, int process, int owner)
@@ -24,7 +25,8 @@ static bool is_void(struct check_table *table, int lock, int process, int owner)
     return claim && table_get_exact(table, RECORD_TAKEN, lock, process, 0, claim->a);
 }
 
-/* A belief with which those before it do not stand together with this one; NULL if all do. */
+/* Returns the first belief by which the others become incompatible with this one; NULL if all are
+ * compatible. */
 static const struct check_record *
 other_believer(struct check_table *table, const struct check_context *context, const struct event *event)
 {
@@ -67,7 +69,7 @@ static void observe_deleted(struct check_table *table, const struct event *event
         table_put(table, RECORD_TAKEN, event->lock, event->process, 0, event->zxid, 0);
 }
 
-/* No grant that is still to come rests on a node of an earlier wait. */
+/* Drops deleted nodes at the first acquire of a wait: no later grant rests on a node of an earlier wait. */
 static void observe_asked(struct check_table *table, const struct event *event)
 {
     if (!waits_or_holds(table, event))
@@ -90,7 +92,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_ASKED:
         observe_asked(table, event);
         break;
-    default: /* the dead believe nothing */
+    default: /* CRASHED: a dead process believes nothing */
         table_drop_process(table, RECORD_BELIEVER, event->process);
         table_drop_process(table, RECORD_TAKEN, event->process);
     }

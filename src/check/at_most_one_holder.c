@@ -4,39 +4,38 @@
 /* Mutual exclusion by the coordinator (D6).
  *
  * Formula. For each grant there is a moment between `asked` and `granted` at which the grantee's contender
- * was admitted (check/state.h), and its node belongs to the session that the client has when `granted` is
- * delivered. Of mutexes that is the first contender in line.
+ * was admitted (check/state.h). Its node belongs to the session that the client has when `granted` is
+ * delivered. In a line of mutexes only the first contender is admitted.
+ *   - If a hold has a node for each unit of its count, each of its nodes has such a moment. Its nodes are the
+ *     node of the token and the next nodes of the process in that session, without the nodes of its other
+ *     holds.
+ *   - If a process learns of capacities, each one counts that it knew between that moment and `granted`. It
+ *     may use a list later than the server read it. So nodes that were not admitted when they were deleted
+ *     are kept (LATE).
+ *   - A hold whose node was deleted by a request of some process, or lost by a server, goes on: its owner was
+ *     told nothing. That node is kept as a ghost (GHOST_HELD) until the hold ends. A grant beside it is two
+ *     holders at once.
  *
- * Where a hold has a node for each unit of its count, such a moment exists for each of its nodes. These are
- * the node of the token and the next nodes of the process in that session, but for nodes of its other
- * holds.
+ * Why. An admitted contender stays admitted until its node goes, or its process learns of a smaller capacity.
+ * So the judge looks at the line at each grant, and keeps two kinds of nodes of waiting processes. Ghosts
+ * were admitted when they were deleted. NODE_HAD_ROOM marks nodes that were admitted when the capacity
+ * shrank.
  *
- * A contender that is admitted stays admitted until its node goes, or its process learns of a smaller
- * capacity. So it is enough to look at the line when the grant is told, and to remember two kinds of nodes
- * whose process was waiting. One kind was admitted when it was deleted (ghosts), the other when the
- * capacity shrank (NODE_HAD_ROOM).
+ * Claim. No two grants that exclude each other overlap while their nodes exist. Two such contenders are never
+ * admitted at once, and one node carries one grant only: two owners of one process on the same node are
+ * refused.
  *
- * Where a process learns of capacities, each one counts that it knew between that moment and `granted`: a
- * list that was read at that moment is looked at later. Nodes that were not admitted when they were deleted
- * stay for that (LATE).
- *
- * This implies that no two grants that exclude each other overlap by the coordinator, that is while their
- * nodes stand: two such contenders are never admitted at once, and one node carries one grant only, which
- * is why two owners of one process on the same node are refused.
- *
- * A hold goes on although its node was deleted by a request of some process, or forgotten by a server: its
- * owner was told nothing. So its node stays as a ghost (GHOST_HELD) until the hold ends, and a grant beside
- * it is two holders at once. Without such a deletion there is no such ghost.
- *
- * It does not see: what anybody believes, nor how long; a grant to an owner who already holds (one level
- * deeper); which node is meant when a process has several and the token names none of them (then the oldest
- * free one counts). */
+ * Not seen:
+ *   - beliefs, and how long they last,
+ *   - a grant to an owner that already holds (one level deeper),
+ *   - the node that is meant if a process has several and the token names none (the oldest free one counts).
+ * Checked by tests/check/reference/at_most_one_holder.h. */
 #include <check/properties.h>
 
 #define GHOST_TAKEN 0x01u /* a process deleted it while its session lived, or a server lost it */
 #define GHOST_HELD 0x02u  /* and an owner holds on it */
 
-/* True if another owner of the process holds on that node. */
+/* Returns the claim of another owner of the process that holds by that node; NULL if there is none. */
 static const struct check_record *other_owner(struct check_table *table, const struct event *event,
                                               int64_t czxid)
 {
@@ -49,20 +48,22 @@ static const struct check_record *other_owner(struct check_table *table, const s
     return NULL;
 }
 
-/* True if the grant stands on a node that a process deleted. A recipe without tokens leaves that open. */
+/* Returns true if the grant rests on a node that a process deleted, or a server lost. Without a token that is
+ * unknown, and taken for false. */
 static bool is_taken(const struct check_record *node, const struct event *event)
 {
     return node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN) && node->a == event->zxid;
 }
 
-/* A server that has lost writes gives a number again. */
+/* Returns true if both records name one node. A server that has lost writes gives a czxid again, so processes
+ * differ. */
 static bool is_same_node(const struct check_record *a, const struct check_record *b)
 {
     return a->a == b->a && a->process == b->process;
 }
 
-/* A hold that excludes this grant, by a node that a process deleted; or, if that is how the grant itself stands, by any
- * other node. */
+/* Returns a hold that excludes this grant and whose node a process deleted. If the grant itself rests on such
+ * a node, a hold by any other node counts. NULL if there is none. */
 static const struct check_record *hold_beside(struct check_table *table, const struct check_context *context,
                                               const struct event *event, const struct check_record *node)
 {
@@ -97,7 +98,7 @@ static struct contender grantee(const struct event *event, const struct check_re
         .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = node->a};
 }
 
-/* The oldest contender of the group that stands; NULL if the line is empty. */
+/* Returns the oldest contender of the group; NULL if the line is empty. */
 static const struct check_record *first_in_line(struct check_table *table,
                                                 const struct check_context *context, int lock)
 {
@@ -116,7 +117,8 @@ static void say_obstacle(const struct check_context *context, const struct event
                   check_process_name(context, obstacle->process).text, (long long)obstacle->a);
 }
 
-/* False of a node that was admitted before: it is gone since, or its process has learned of a smaller capacity. */
+/* Returns false for a node that was admitted earlier: it is deleted, or its process has learned of a smaller
+ * capacity. */
 static bool needs_room(const struct check_record *node)
 {
     return node->kind == RECORD_NODE && (node->flags & NODE_HAD_ROOM) == 0;
@@ -131,7 +133,7 @@ static void judge_node(struct check_table *table, const struct check_context *co
         say_obstacle(context, event, node, obstacle, note);
 }
 
-/* Nodes of the grant that the operator deleted, behind that of the token. */
+/* Returns the number of nodes of the grant that the operator deleted, after that of the token. */
 static int count_evicted(struct check_table *table, const struct event *event,
                          const struct check_record *node)
 {
@@ -142,8 +144,8 @@ static int count_evicted(struct check_table *table, const struct event *event,
     return count;
 }
 
-/* A hold of several units has a node for each. The node of the token is the oldest. The next ones are the
- * process's other nodes, but for nodes by which its other owners hold. */
+/* Judges a hold of several units, which has a node for each. The node of the token is the oldest. The next
+ * ones are the process's other nodes, except nodes by which its other owners hold. */
 static void judge_units(struct check_table *table, const struct check_context *context,
                         const struct event *event, const struct check_record *node, struct check_note *note)
 {
@@ -195,7 +197,7 @@ static void judge_grant(struct check_table *table, const struct check_context *c
             WHO, WHAT, check_process_name(context, beside->process).text);
 }
 
-/* The ghost that the grant stands on, if a process made it one. */
+/* Marks the ghost that the grant rests on, if a process made it one. */
 static void keep_ghost(struct check_table *table, const struct event *event)
 {
     struct check_record *node = ledger_grant(table, event, RECORD_GHOST);
@@ -203,7 +205,8 @@ static void keep_ghost(struct check_table *table, const struct event *event)
         node->flags |= GHOST_HELD;
 }
 
-/* A list that was read while they stood may be looked at now. */
+/* Turns LATE nodes into ghosts that the new capacity admits: a list that was read while they existed may be
+ * used now. */
 static void admit_late(struct check_table *table, const struct event *event)
 {
     struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
@@ -250,7 +253,8 @@ static bool is_session_over(const struct check_record *ghost, const struct event
     return ghost->b == event->session && (ghost->flags & GHOST_HELD);
 }
 
-/* Ghosts answer the question of the waits that are under way; with the last of them they go. */
+/* Drops the ghosts of waits when the process has no other wait: only a wait that is under way may refer to
+ * them. */
 static void forget_ghosts(struct check_table *table, const struct event *event)
 {
     if (ledger_others_wait(table, event))
@@ -268,7 +272,7 @@ static void forget_hold(struct check_table *table, const struct event *event)
         table_drop(table, ghost);
 }
 
-/* The node, if its process waits for the lock; else NULL. */
+/* Returns the deleted node if its process waits for the lock, else NULL. */
 static const struct check_record *awaited(struct check_table *table, const struct event *event)
 {
     const struct check_record *node = ledger_node(table, event->lock, event->zxid);
@@ -329,7 +333,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_SESSION_CLOSING:
         drop_ghosts(table, event, RECORD_GHOST, is_session_over);
         break;
-    case EVENT_EXPIRED: /* what is granted on them now is granted on a node of another session */
+    case EVENT_EXPIRED: /* a grant by such a node is now one by a node of another session */
     case EVENT_CRASHED:
         table_drop_process(table, RECORD_GHOST, event->process);
         table_drop_process(table, RECORD_LATE, event->process);

@@ -34,8 +34,8 @@
 #define LEFT_BY_ITSELF 0x01u
 #define LEFT_BY_OPERATOR 0x02u
 
-/* Returns true if the deletion fires the watch. The watch of a session on its own node does not count. If no request
- * deleted the node (`owner` is 0), the end of its session did. */
+/* Returns true if the deletion fires the watch. The watch of a session on its own node does not count. If no
+ * request deleted the node (`owner` is 0), the end of its session did. */
 static bool fires(const struct check_record *watch, const struct event *gone, int directory)
 {
     bool ends = gone->owner == 0 && watch->b == gone->session;
@@ -68,7 +68,8 @@ static bool counts(struct check_table *table, const struct check_context *contex
            !table_get(table, RECORD_LEFT, group_of(context, lock), process, 0);
 }
 
-/* The contenders that are admitted once the node is gone, and were not before; at least 1. */
+/* Returns the number of contenders that are admitted once the node is gone, and were not before; at least
+ * 1. */
 static int newly_admitted(struct check_table *table, const struct check_context *context,
                           const struct event *gone)
 {
@@ -127,7 +128,7 @@ static void observe_deleted(struct check_table *table, const struct check_contex
         leave(table, context, event, by_itself ? LEFT_BY_ITSELF : LEFT_BY_OPERATOR);
 }
 
-/* The ledger sees the event later: the claim that is answered is still waiting. */
+/* The ledger sees the event after this judge, so the claim that is answered still waits. */
 static void observe_answer(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {
@@ -163,13 +164,13 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_CRASHED:
         table_drop_process(table, RECORD_LEFT, event->process);
         break;
-    default: /* the ledger keeps the watches */
+    default: /* watches are kept by the ledger */
         break;
     }
 }
 
-/* A process that is settled while it watches nothing is woken by no deletion. A deletion by a request of the process itself
- * is never beside SETTLED, which says that it has none under way. */
+/* SETTLED commutes. No deletion wakes a process that watches nothing. A deletion by a request of the process
+ * itself is never beside SETTLED, which says that no request of the process is under way. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_SETTLED;

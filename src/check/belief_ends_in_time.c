@@ -3,27 +3,29 @@
 
 /* No owner is told that it holds when the time of its session or of its lease is up.
  *
- * Formula. An owner believes from BELIEVES to DOUBTS. Its term begins with GRANTED. It ends with CRASHED, and as soon as
- * RELEASED (depth 0) or LOST has come and the owner does not believe. Let s be the session of the last GRANTED of a term.
+ * Formula. An owner believes from BELIEVES to DOUBTS. Its term begins with GRANTED. It ends with CRASHED, and
+ * when the owner does not believe after RELEASED (depth 0) or LOST. Let s be the session of the last GRANTED
+ * of a term.
  *   - At no SESSION_CLOSING of s by the clock (code 1) does the owner believe.
- *   - No BELIEVES comes between such a SESSION_CLOSING and the moment at which the process learns of it: EXPIRED, CRASHED,
- *     or LINK_UP with another session.
- * Let the lease of a process' contender node run out: NODE_DELETED by EVENT_BY_TIME.
- *   - Then, and until NODE_CREATED of the same process and lock, or CRASHED, none of its owners believes.
+ *   - No BELIEVES comes between such a SESSION_CLOSING and the moment when the process learns of it: EXPIRED,
+ *     CRASHED, or LINK_UP with another session.
+ *   - When the lease of a process's contender runs out (NODE_DELETED by EVENT_BY_TIME), none of its owners
+ *     believes. Nor does any until NODE_CREATED or the next NODE_DELETED of a contender of the same process
+ *     and lock, or CRASHED.
  *
- * A world asks each recipe after each step, and steps at each moment at which a session or a lease may end.
- * So a belief that stands at SESSION_CLOSING is one of this very moment. By then the time-out has passed
- * since the servers last had a request or ping of the session. Let the margin of a recipe be shorter than the
- * time-out, and let it count from the send of a write or a sync that was answered. Then it has doubted
- * before. The order of asking, granting, delays and pauses makes no difference, nor does the belief of any
- * other owner.
+ * Why. A world queries each recipe after each step, and steps at each moment when a session or a lease may
+ * end. So a belief at SESSION_CLOSING is one of this very moment. By then the time-out has passed after the
+ * last request or ping of the session at the servers. Let a recipe count from the send of an answered write
+ * or sync, with a margin shorter than the time-out. Then it has doubted before. The order of asking,
+ * granting, delays and pauses makes no difference, nor does the belief of any other owner.
  *
- * It does not see: runs without a clock; belief of a process that crashed; sessions and leases that the
- * operator or a server's clock ends early. No measure of time helps against such an end. */
+ * Not seen: runs without a clock, and belief of a crashed process. Nor sessions and leases that the operator
+ * or a server's clock ends early: no measure of time helps against that. Checked by
+ * tests/check/reference/belief_ends_in_time.h. */
 #include <check/properties.h>
 
 #define TERM_BELIEVES 0x01u
-#define TERM_ENDED 0x02u /* given back, or its loss was told; it goes when the belief does */
+#define TERM_ENDED 0x02u /* released, or told to be lost; the record goes when the belief does */
 
 static struct check_record *term_of(struct check_table *table, const struct event *event)
 {
@@ -81,7 +83,7 @@ static void judge_belief(struct check_table *table, const struct check_context *
                       event->owner, WHAT);
 }
 
-/* The first owner of the process that believes to hold the lock; NULL = none. */
+/* Returns the term of the first owner of the process that believes to hold the lock; NULL = none. */
 static const struct check_record *believer(struct check_table *table, int lock, int process)
 {
     struct check_record *term = table_first_lock(table, RECORD_TERM, lock);
@@ -120,7 +122,7 @@ static void judge_closing(struct check_table *table, const struct check_context 
     table_put(table, RECORD_OVER, 0, event->process, 0, event->session, 0);
 }
 
-/* The process has another session: it knows. */
+/* Drops the ended sessions of a process that connects in another one: it knows. */
 static void observe_link_up(struct check_table *table, const struct event *event)
 {
     struct check_record *over = table_first(table, RECORD_OVER);
@@ -132,7 +134,8 @@ static void observe_link_up(struct check_table *table, const struct event *event
     }
 }
 
-/* The hold is over. What the process goes on believing is still a belief in that session. */
+/* Ends the holds of a process that tells of a loss. If an owner goes on believing, its belief still is one in
+ * that session. */
 static void observe_lost(struct check_table *table, const struct event *event)
 {
     struct check_record *term = table_first(table, RECORD_TERM);

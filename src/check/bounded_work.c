@@ -96,7 +96,7 @@ static void judge_created(struct check_table *table, const struct check_context 
         allowed->flags--;
 }
 
-/* True if this event ends the hold of the claim, and its owner waits again. */
+/* Returns true if this event ends the hold of the claim, and its owner waits again. */
 static bool begins_again(const struct check_context *context, const struct check_record *claim,
                          const struct event *event)
 {
@@ -130,7 +130,7 @@ static void observe_asked(struct check_table *table, const struct check_context 
     }
 }
 
-/* The ledger sees the event later: the claim that is granted is still waiting. */
+/* The ledger sees the event after this judge, so the claim that ends still holds. */
 static void observe_loss(struct check_table *table, const struct check_context *context,
                          const struct event *event)
 {
@@ -163,7 +163,8 @@ static void observe_granted(struct check_table *table, const struct check_contex
     }
 }
 
-/* No request is under way, so no contender of a failed acquire is still to come. */
+/* Ends the allowances at SETTLED: no request is under way, so no contender of a failed acquire is still to
+ * come. */
 static void forget(struct check_table *table, const struct check_context *context, int process)
 {
     for (int lock = 0; lock < context->locks; lock++) {
@@ -206,7 +207,7 @@ static void renew(struct check_table *table, const struct check_context *context
     }
 }
 
-/* Faults, links and sessions: reasons for requests, and a new allowance. */
+/* Handles faults, links and sessions: reasons for requests, and a new allowance. */
 static void excuse(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Whoever waits can still be served.
+/* An owner that waits can still be served: liveness as "no dead ends".
  *
- * Judged by a search (src/explore/live.c) on all states after the last fault: from each in which somebody waits for a lock
- * (an acquire was asked, not answered, not given up) a state can be reached in which he does not. It asks for some way, not
- * for every way: no dead ends.
+ * Definition. An owner waits if its acquire was asked, and neither answered nor given up. A search
+ * (src/explore/live.c) judges all states after the last fault. From each state in which an owner waits, a
+ * state is reachable in which it does not wait. One continuation is enough: the property does not ask for
+ * every one.
  *
- * It does not see: somebody who is passed over for ever though his turn could come (served_under_weak_fairness does); what
- * happens while faults still go on; a dead end behind a state that has the fingerprint of another one. */
+ * Not seen: an owner that is passed over for ever though its turn could come (served_under_weak_fairness sees
+ * it). Events while faults still go on. A dead end behind a state that shares its fingerprint with another
+ * one. Checked by tests/cli/live.sh. */
 #include <check/properties.h>
 
 const struct property check_can_always_be_served = {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Those that are loaded come behind these. */
+/* Built-in properties; check_add() puts loaded ones behind them. */
 static const struct property *all[CHECK_PROPERTIES_MAX] = {
     &check_at_most_one_holder,       &check_at_most_one_believer,
     &check_no_stale_effect,          &check_no_lost_wakeup,
@@ -31,7 +31,8 @@ int check_count(void)
     return count;
 }
 
-/* Which values of a record a renaming has to change, and whether it is about no process. */
+/* Types of the two values of each kind of record, for renamings, and whether its `process` names no
+ * process. */
 static const struct {
     uint8_t a, b;
     bool nobody;
@@ -108,7 +109,7 @@ const struct property *check_find(const char *name)
     return position < 0 ? NULL : all[position];
 }
 
-/* Those with just this condition besides the mode. */
+/* Returns the properties that are judged in this mode under just this condition. */
 static check_mask mask_of(bool timed, unsigned condition)
 {
     check_mask mask = 0;
@@ -130,7 +131,7 @@ check_mask check_special_mask(bool timed, bool several, bool leases)
     return (several ? mask_of(timed, PROPERTY_SEVERAL) : 0) | (leases ? mask_of(timed, PROPERTY_LEASES) : 0);
 }
 
-/* The most nodes that one owner needs, those that queue included. */
+/* Returns the most nodes that one owner needs at a time, those that queue included. */
 static int nodes_of_an_owner(const struct check_context *context)
 {
     int most = 1;
@@ -141,8 +142,8 @@ static int nodes_of_an_owner(const struct check_context *context)
     return most;
 }
 
-/* Room for what a run can need: two nodes per contender (one may be left over), and a third for what is on
- * its way out. A run that needs more ends with the outcome `limit`. */
+/* Returns the number of records that a run can need: two nodes for each contender, as one may be left over,
+ * and a third that is being deleted. A run that needs more ends with the outcome `limit`. */
 static uint32_t capacity_of(const struct check_set *set)
 {
     const struct check_context *context = &set->context;
@@ -306,14 +307,15 @@ static void judge(const struct check_set *set, struct check_table *table, struct
     }
 }
 
-/* To the judges a process that closed its session and forgot everything is like one that is gone. */
+/* Returns the kind that judges see. To them a process that closed its session and forgot everything is like
+ * one that crashed. */
 static uint8_t kind_as_judged(const struct event *event)
 {
     return event->kind == EVENT_STOPPED ? EVENT_CRASHED : event->kind;
 }
 
-/* Copies the event only if it is another one to the judges: it has just been put together byte by byte, and reading it as a whole
- * would wait for that. */
+/* Returns the event as judges see it, in `copy` only if its kind changes. The caller has just written the
+ * event byte by byte, and a load of the whole struct would stall on these stores. */
 static const struct event *as_judged(const struct event *event, struct event *copy)
 {
     if (kind_as_judged(event) == event->kind)

@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The recipe keeps to what <lockstep/recipe.h> and <lockstep/env.h> ask of any recipe: it comes back from each call, in
- * one piece, changes nothing but its state and its memory, handles the mutex of its environment as it should, and is idle in
- * the end.
+/* The recipe keeps to the rules of <lockstep/recipe.h> and <lockstep/env.h>, which bind any recipe. It
+ * returns from each call in one piece, and changes nothing but its state and its memory. It handles the mutex
+ * of its environment as required, and is idle in the end.
  *
- * Contents: if the configuration names contents, each contender that the process creates has them as its data.
+ *   - Contents: if the configuration names contents, each contender that the process creates has them as its
+ *     data.
+ *   - Calls without a matching acquire are tried after each step of a process. cancel() returns LS_ENOENT for
+ *     each owner without a pending acquire. release() returns LS_ENOTOWNER for each owner that waits and does
+ *     not hold.
+ *   - Invariants of its own: a text that wrong() (recipe.h) returns after a call is a violation.
  *
- * Calls without a matching acquire: after each step of a process, cancel() for each owner of its whose acquire is not pending
- * returns LS_ENOENT, and release() for each owner that waits and does not hold returns LS_ENOTOWNER.
+ * Rules of memory, for recipes from shared objects:
+ *   - Writes outside of the state or of a block, and to freed memory. Fixed bytes around all of these differ
+ *     after a call, or a page without access was hit (sim/zones.c).
+ *   - Reads of memory that is not set, freed, outside of a block, or lent to a callback that is over. A step
+ *     ends in another way if such memory holds other bytes (sim/twice.c). Differences that no read explains
+ *     are violations, too.
+ *   - Leaks: more than 0 blocks from ls_env_alloc() and malloc() are allocated after stop() has returned. At
+ *     REST a stop is rehearsed for each process that runs, with the same question. Memory that a recipe keeps
+ *     until its stop is no leak.
  *
- * The invariants of a recipe are its own (wrong() of recipe.h): a text that it returns after a call is a violation.
- *
- * Of memory it says, for recipes from shared objects:
- *
- *   - writes outside of the state or of a block, and to freed memory: fixed bytes around all of these differ after a call, or a
- *     page without access was hit (sim/zones.c);
- *   - reads of memory that is not set, freed, outside of a block, or lent to a callback that is over: a step ends in another way
- *     when such memory holds other bytes (sim/twice.c); so are differences that no read explains;
- *   - leaks: number of blocks from ls_env_alloc() and malloc() that are allocated after stop() has returned > 0. At rest the
- *     same is asked of a stop that is only rehearsed, for each process that runs. What a recipe keeps until its stop is no leak.
- *
- * It does not see: reads of what is no state, such as variables of the program that somebody else changes; what a recipe does
- * outside of a world; a use of freed memory that has been handed out again; a write that goes beyond the fixed bytes into
- * another block; a read whose value makes no difference; a read of a register; timers without the mutex. Few steps of random
- * runs are done twice, and the first of each kind of a search. Crashes, endless loops, variables and memory are looked for in
- * recipes from shared objects only; one that is built in ends its worker. */
+ * Not seen:
+ *   - reads of memory outside of the state, such as variables of the program that other code changes,
+ *   - acts of a recipe outside of a world, and timers without the mutex,
+ *   - a use of freed memory that is allocated again, and a write beyond the fixed bytes into another block,
+ *   - a read whose value makes no difference, and a read of a register,
+ *   - most steps of random runs: few of them run twice, and in a search the first of each kind,
+ *   - crashes, endless loops, variables and memory of built-in recipes: such a crash ends the worker.
+ * Checked by tests/check/test_contract_is_kept.c. */
 #include <check/properties.h>
 
 static const char *const OFFENCES[] = {

@@ -3,13 +3,15 @@
 
 /* The caller gets its answer at the deadline, also during an outage.
  *
- * Formula. The deadline of an acquire is time(ASKED) + timeout, or time(RESUMED) of its process if that is later. No event
- * that this property looks at comes later than deadline + tolerance while the acquire has no answer, nor is it the answer,
- * unless the process has been paused since ASKED and is not resumed. The tolerance is one quantum of virtual time, or the
- * scheduling slack of a real run.
+ * Formula. The deadline of an acquire is time(ASKED) + timeout, or time(RESUMED) of its process if that is
+ * later. The tolerance is one quantum of virtual time, or the scheduling slack of a real run.
+ *   - The answer does not come later than deadline + tolerance.
+ *   - No event that this property observes comes later than that while the acquire has no answer.
+ *   - Neither counts while the process is paused, from a PAUSED after ASKED to RESUMED.
  *
- * It does not see: untimed runs, where no deadline has a value; acquires without a timeout and try-acquires;
- * answers that are late when nothing more is observed before the run ends. */
+ * Not seen: untimed runs, where no deadline has a value; acquires without a timeout, and tries. Nor an answer
+ * that is late if no further event comes before the run ends. Checked by
+ * tests/check/reference/deadline_is_kept.h. */
 #include <check/properties.h>
 
 #define DEADLINE_PAUSED 0x01u
@@ -65,7 +67,7 @@ static void observe_pause(struct check_table *table, const struct event *event)
             continue;
         deadline->flags = event->kind == EVENT_PAUSED ? DEADLINE_PAUSED : 0;
         if (event->kind == EVENT_RESUMED && deadline->a < event->now_ms)
-            deadline->a = event->now_ms; /* its key has no second record, so the order stays */
+            deadline->a = event->now_ms; /* no other record has its key, so the order stays */
     }
 }
 

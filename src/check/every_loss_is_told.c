@@ -1,46 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Listeners hear of every loss, once and in order.
+/* Listeners are told of every loss, once and in order.
  *
  * Formula.
- *   - between two session ids that a process is told of lies exactly one LOST, before the CONNECTED of the
- * next, and no CONNECTED follows of the session that was lost;
- *   - once the client library has delivered EXPIRED, or has connected with another session id, LOST follows
- * before anything else is granted or connected, and by the next rest at the latest;
- *   - a broken link is told as SUSPENDED before the link comes back, and nothing is told as RECONNECTED that
- * was lost;
- *   - if SUSPENDED was told and the link of the same session is back, RECONNECTED, READ_ONLY or LOST follows by the next
- * rest at the latest, or another LINK_DOWN.
+ *   - Between two session ids that a process is told of comes exactly one LOST, before the CONNECTED of the
+ *     second. After it no CONNECTED names the lost session.
+ *   - The client library knows of a loss once it has delivered EXPIRED or AUTH_FAILED, or has connected with
+ *     another session id. LOST follows before the next GRANTED, CONNECTED or LINK_UP, and by the next REST.
+ *   - SUSPENDED tells of a broken link before the link comes back. No RECONNECTED names a session that was
+ *     lost.
+ *   - If SUSPENDED was told, and the link of the same session is back, one of RECONNECTED, READ_ONLY, LOST
+ *     and LINK_DOWN follows by the next REST.
  *
- * It does not see: sessions that the recipe never spoke of; losses that no server has told the client of yet
- * (the C client never expires a session by its own clock: F14). */
+ * Not seen: sessions that the recipe never reported, and losses of which no server has told the client yet.
+ * The C client never expires a session by its own clock (F14). Checked by
+ * tests/check/reference/every_loss_is_told.h. */
 #include <check/properties.h>
 
 #define TOLD_LOST_DUE 0x01u    /* the client library knows of a loss that was not told yet */
-#define TOLD_SUSPEND_DUE 0x02u /* likewise of a broken link */
-#define TOLD_LOST 0x04u        /* the last thing told was a loss */
-#define TOLD_SUSPENDED 0x08u   /* the last thing told was a broken link */
-#define TOLD_BACK_DUE 0x10u    /* SUSPENDED, and the link of that session is back, which was not told yet */
+#define TOLD_SUSPEND_DUE 0x02u /* the client library knows of a broken link that was not told yet */
+#define TOLD_LOST 0x04u        /* a loss was told last */
+#define TOLD_SUSPENDED 0x08u   /* a broken link was told, and not yet its end */
+#define TOLD_BACK_DUE 0x10u    /* SUSPENDED was told, and that session's link is back, not yet told */
 
 static struct check_record *told_of(struct check_table *table, int process)
 {
     struct check_record *told = table_get(table, RECORD_TOLD, 0, process, 0);
     return told ? told : table_put(table, RECORD_TOLD, 0, process, 0, 0, 0);
-}
-
-static void judge_connected(struct check_record *told, const struct check_context *context,
-                            const struct event *event, struct check_note *note)
-{
-    if (told->a != 0 && told->a != event->session)
-        check_violate(note, "%s was told that session 0x%llx is connected, but never that 0x%llx was lost",
-                      WHO, (unsigned long long)event->session, (unsigned long long)told->a);
-    if (told->b != 0 && told->b == event->session)
-        check_violate(note, "%s was told that session 0x%llx is connected, after it was told of its loss",
-                      WHO, (unsigned long long)event->session);
-    told->a = event->session;
-    told->b = 0;
-    told->flags = 0;
 }
 
 static void judge_reconnected(struct check_record *told, const struct check_context *context,
@@ -78,11 +65,27 @@ static void judge_due(const struct check_record *told, const struct check_contex
                       check_process_name(context, told->process).text, (unsigned long long)told->a, when);
 }
 
+static void judge_connected(struct check_record *told, const struct check_context *context,
+                            const struct event *event, struct check_note *note)
+{
+    if (told->a != 0 && told->a != event->session)
+        check_violate(note, "%s was told that session 0x%llx is connected, but never that 0x%llx was lost",
+                      WHO, (unsigned long long)event->session, (unsigned long long)told->a);
+    if (told->b != 0 && told->b == event->session)
+        check_violate(note, "%s was told that session 0x%llx is connected, after it was told of its loss",
+                      WHO, (unsigned long long)event->session);
+    if (told->a == event->session && (told->flags & TOLD_LOST_DUE))
+        judge_due(told, context, "when it was told that it is connected", note);
+    told->a = event->session;
+    told->b = 0;
+    told->flags = 0;
+}
+
 static void observe_link(struct check_record *told, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
     if (told->a == 0)
-        return; /* the process has not been told of any session that could be lost */
+        return; /* the process was told of no session that could be lost */
     if (event->kind == EVENT_LINK_DOWN) {
         note->premises = 1;
         told->flags = (uint16_t)((told->flags & ~TOLD_BACK_DUE) | TOLD_SUSPEND_DUE);
@@ -151,7 +154,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         table_drop(table, told);
 }
 
-/* All that it knows is known of one process, and of no server. */
+/* All records are of one process and change by events of that process; REST reads all of them. */
 static bool is_local(const struct event *event)
 {
     return event->kind != EVENT_REST;

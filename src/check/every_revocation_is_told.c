@@ -3,27 +3,28 @@
 
 /* Requests to give a lock back reach the holder, once each, and are answered to the client that asks.
  *
- * Formula, for a lock and a process. A request for a node is a NODE_SET of it by a client. A fault is a FAULT, the operator's
- * deletion of a lock's directory, or servers that refuse requests without a fault.
+ * Formula, for a lock and a process. A request for a node is a NODE_SET of it by a client. A fault is a
+ * FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a fault.
  *   - Each REVOKE_SENT answers one REVOKES of the process that has no answer yet. At REST, if the process is
  *     connected, each REVOKES has its REVOKE_SENT.
- *   - If REVOKE_SENT says anything but "done", "no such contender" or "pending already", a fault stands before it.
- *     "Closed" has two more reasons. Since the process last had no REVOKES without an answer, it asked without a
- *     link, or it said CLOSES of the lock. "Closed" and "unsure" have one more: since then its session
- *     began to end (SESSION_CLOSING).
- *   - If LISTENS says anything but "done" or "unsupported", a fault stands before it.
- *   - Before each REVOKE_ASKED with the token t of a node that stands, there are more requests for t than
+ *   - If REVOKE_SENT says anything but "done", "no such contender" or "pending already", a fault comes before
+ *     it. Other reasons must come while REVOKES without an answer exist. For "closed": the process asked
+ *     without a link, or it said CLOSES of the lock. For "closed" and "unsure": its session began to end
+ *     (SESSION_CLOSING).
+ *   - If LISTENS says anything but "done" or "unsupported", a fault comes before it.
+ *   - Before each REVOKE_ASKED with the token t of an existing node, there are more requests for t than
  *     REVOKE_ASKED with t.
- *   - At REST, if the process is connected and listens: for the node of each of its holds, no request stands behind
- *     the last REVOKE_ASKED and the last NODE_SET by the operator, which overwrites requests. A process listens from a LISTENS that says "done" until it closes the lock, stops or
- *     crashes.
+ *   - At REST, if the process is connected and listens, no request for the node of one of its holds is
+ *     untold. The last request is told by a later REVOKE_ASKED, or overwritten by a NODE_SET of the operator.
+ * A process listens from a LISTENS that says "done" until it closes the lock, stops or crashes.
  *
- * It does not see: which contender is asked; how soon a request is told; a second request that overtakes the first. */
+ * Not seen: the contender that is asked; the time until a request is told; a second request that overtakes
+ * the first. Checked by tests/check/reference/every_revocation_is_told.h. */
 #include <check/properties.h>
 
 #define QUESTION_EXCUSED 0x01u /* "closed" has a reason */
-#define QUESTION_ENDING 0x02u  /* "closed" and "unsure" have one: the session ends */
-#define REQUEST_UNTOLD 0x01u   /* the last request for the node has not been told */
+#define QUESTION_ENDING 0x02u  /* "closed" and "unsure" have a reason: the session ends */
+#define REQUEST_UNTOLD 0x01u   /* the last request for the node was not told */
 
 static void put_question(struct check_table *table, const struct event *event)
 {

@@ -1,34 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* First come, first served: of contenders that stood and waited at the same time, the one created first is
+/* First come, first served: of contenders that existed and waited at the same time, the first created is
  * granted first.
  *
- * A grant does not pass over an earlier place that is admitted beside it (check/state.h): both may hold at once, and in
- * which order they are told says nothing. Of mutexes no two are. An owner who holds alone passes over nobody.
+ * Formula. Each waiting process has a place in the line: the czxid of the first contender that it created
+ * after it asked.
+ *   - It keeps the place if it deletes that node by itself and queues again: the recipe gave its caller's
+ *     place away.
+ *   - It loses the place without blame when its session ends, or the operator deletes the node. So it does if
+ *     the operator deletes that of another lock of its call, because the whole call is then asked for again.
+ *   - If nodes queue, the node that queues is the place. An owner whose process has created none after it
+ *     asked has the place of the node of its grant. It passes over all that queued before that node.
+ * A grant passes over an earlier place if that node still exists, or was deleted after the grantee's was
+ * created. It does not if the place is admitted beside it (check/state.h): both may hold at once, and the
+ * order in which they are told says nothing. Of mutexes no two are. An owner that holds alone passes over no
+ * place.
  *
- * Each waiting process has a place in the line: the czxid of the first contender that it created since it
- * asked. It keeps the place when it deletes that node by itself and queues again (the recipe gave its
- * caller's place away); it loses it without blame when its session ends or the operator removes the node, or that
- * of another lock of its call: what was asked for in one call is asked for again as a whole. A
- * grant passes over an earlier place if that node still stands, or was deleted only after the grantee's was
- * created: then both stood and waited. That is a violation at once while the node stands, and otherwise when
- * the one passed over is granted later, or still waits at rest (so that a caller who gives up in between is
- * not counted as overtaken).
+ * Passing over a node that exists is a violation at once. Otherwise it is one when the process passed over is
+ * granted later, or still waits at REST. So a caller that gives up in between does not count as overtaken.
  *
- * Where nodes queue, the node that queues is the place. An owner whose process has created none since it asked stands in
- * line with the node of its grant: it passes over all who queued before that node.
- *
- * It does not see: processes with several owners waiting for the same lock (nodes do not say which owner they
- * belong to); the first acquire after one that ended without the lock, until rest (its left-over node could be
- * taken for the new one's, also in the next session); a place that is given away after the operator has removed a
- * node of the same wait; order of asking, which no lock promises. */
+ * Not seen:
+ *   - processes with several owners that wait for the same lock, because nodes do not say which owner they
+ *     belong to,
+ *   - until REST, the first acquire after one that ended without the lock, also in the next session: a node
+ *     left over could be taken for the new one's,
+ *   - a place that is given away after the operator deleted a node of the same wait,
+ *   - the order of asking, which no lock promises.
+ * Checked by tests/check/reference/granted_in_order.h. */
 #include <check/properties.h>
 
-#define PLACE_DELETING 0x01u  /* its process has sent a delete since */
-#define PLACE_OVERTAKEN 0x02u /* somebody later was granted first */
-#define PLACE_UNCLEAN 0x04u   /* no place: an ended acquire may have left something over */
-#define PLACE_WANTED 0x08u    /* no place yet: its process has asked, and created no node that queues since */
+#define PLACE_DELETING 0x01u  /* its process has sent a delete after it took the place */
+#define PLACE_OVERTAKEN 0x02u /* a later place was granted first */
+#define PLACE_UNCLEAN 0x04u   /* no place: an ended acquire may have left a node over */
+#define PLACE_WANTED 0x08u /* no place yet: its process has asked, and not yet created a node that queues */
 #define PLACE_NONE (PLACE_UNCLEAN | PLACE_WANTED)
 
 static struct check_record *place_of(struct check_table *table, int lock, int process)
@@ -48,7 +53,8 @@ static void take_place(struct check_table *table, const struct check_context *co
         table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->zxid, 0);
 }
 
-/* The node of a place is gone: given away if its process asked for that, otherwise taken from it. */
+/* Handles the deletion of a place's node. The place is given away if the process asked for that, else it is
+ * lost. */
 static void leave_place(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {
@@ -68,7 +74,8 @@ static void leave_place(struct check_table *table, const struct check_context *c
         table_drop(table, place);
 }
 
-/* Whoever has this place may hold beside the grant, by the capacity of either. */
+/* Returns true if the contender of this place may hold beside the grant, under the larger capacity of both
+ * processes. */
 static bool is_admitted_beside(struct check_table *table, const struct check_context *context,
                                const struct check_record *place, const struct event *event)
 {
@@ -156,7 +163,7 @@ static void observe_asked(struct check_table *table, const struct check_context 
     struct check_record *place = place_of(table, event->lock, event->process);
     bool waits = ledger_claims(table, event->lock, event->process, CLAIM_WAITING) > 0;
     if (place && (place->flags & PLACE_UNCLEAN) == 0)
-        table_drop(table, place); /* a second owner waits: whose place it is can no longer be told */
+        table_drop(table, place); /* a second owner waits: the place may be of either */
     else if (!place && context->queues && !waits)
         table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_WANTED;
 }
@@ -167,8 +174,8 @@ static void observe_failed(struct check_table *table, const struct event *event)
     table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_UNCLEAN;
 }
 
-/* The places in the session are gone. Perhaps the process had it before it crashed, or hears of its end
- * late: what a failed acquire has left over may still come. */
+/* Drops the places of a process whose session ends. PLACE_UNCLEAN stays: the session may be that of a life
+ * before a crash, or its end may be told late. So a node of a failed acquire may still come. */
 static void observe_session_end(struct check_table *table, const struct event *event)
 {
     struct check_record *place = table_first(table, RECORD_PLACE);
@@ -222,14 +229,14 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_EXPIRED:
         observe_session_end(table, event);
         break;
-    default: /* the process dies */
+    default: /* CRASHED */
         if (event->process != EVENT_PROCESS_NONE)
             table_drop_process(table, RECORD_PLACE, event->process);
         break;
     }
 }
 
-/* Only a request that may take a node away says something of its place. */
+/* Requests that delete no node commute: only a delete or a multi can give a place away. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_REQUEST && event->code != EVENT_REQUEST_DELETE &&

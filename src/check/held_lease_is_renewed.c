@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A lease that an owner holds by does not run out, or its owner knows.
+/* A lease by which an owner holds does not run out, or its owner is told.
  *
- * Formula. A hold of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST,
- * HOLD_LOST or CRASHED. Its node is the contender node whose czxid is the token, also if the lease of that
- * node ended before GRANTED was told. If the token names none, it is the oldest free node of the process.
+ * Formula. A hold of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST, HOLD_LOST
+ * or CRASHED. Its node is the contender whose czxid is the token, also if the lease of that node ended before
+ * GRANTED was told. If the token names none, it is the oldest free node of the process.
  *   - No NODE_DELETED of that node by time (EVENT_BY_TIME) comes between the two.
- *   - At REST the node of each hold stands, if its process has a link, and is neither paused nor crashed.
+ *   - At REST the node of each hold exists, if its process has a link, and is neither paused nor crashed.
  *
- * An owner that holds renews its lease. If it cannot, it is told in time: a timer of the recipe whose role
- * is LS_TIMER_LEASE ends the hold first. A process that is paused renews nothing, and is excused. When the
- * process goes on, its next renewal tells the owner.
+ * Why. An owner that holds renews its lease. If it cannot, a timer of the recipe whose role is LS_TIMER_LEASE
+ * ends the hold first. A paused process renews nothing, and is excused: when it goes on, its next renewal
+ * tells the owner.
  *
- * It does not see: how long leases and delays are; leases in worlds with a clock. */
+ * Not seen: lengths of leases and delays; leases in worlds with a clock. Checked by
+ * tests/check/reference/held_lease_is_renewed.h. */
 #include <check/properties.h>
 
 static void judge_deleted(struct check_table *table, const struct check_context *context,

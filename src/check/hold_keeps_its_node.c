@@ -3,35 +3,37 @@
 
 /* A hold keeps its node until it is released.
  *
- * Formula. A hold H of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST or CRASHED. node(H) is
- * the contender node whose czxid is the token; if the token names none, the oldest free node of the process. A node
- * that the operator deleted while the process waited, as it did until GRANTED, is named by its token too.
- *   - No NODE_DELETED of node(H) that names an actor comes between the two.
- *   - No GRANTED (of an owner who does not hold) has a token whose node was deleted before, by a NODE_DELETED that
- *     names an actor, if some owner of the process has waited at every moment since, without CRASHED or EXPIRED.
- *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it and
- *     the GRANTED: then the process could know.
- *   - The process knows that node(H) is gone from each of these on:
- *       a WOKEN that says so, unless another owner of the process waited for the lock or held it at some
- *         moment since the owner of H began to wait: the watch may have been set for that other owner;
- *       a NODE_DELETED of node(H) by the operator, while the process listens (it watches or reads its own node);
- *       a GRANTED on a node that the operator has deleted, while the process listens.
- *     Then H has ended by the next REST, or query() has said "not held" since (DOUBTS). Of several holds on one
- *     node the hold of the lowest owner counts. A process listens from a LISTENS that says "done" until it closes
- *     the lock, stops or crashes. Servers that refuse requests without a fault excuse a listener.
- * NODE_DELETED names an actor if a request of some process took the node away while its session lived. Deletes
- * by a server (also by one with a planted defect) and after the end of the session name none.
+ * Formula. A hold H of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST or
+ * CRASHED. Its node N is the contender whose czxid is the token, or else the oldest free node of the process.
+ * The token may also name a node that the operator deleted while the process waited, up to GRANTED.
+ *   - No NODE_DELETED of N that names an actor comes between the two.
+ *   - No GRANTED of an owner that does not hold has the token of a deleted node, if its NODE_DELETED names an
+ *     actor. This is judged if some owner of the process has waited at every moment after it, without CRASHED
+ *     or EXPIRED.
+ *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it
+ *     and GRANTED. Then the process could know.
+ *   - The process knows that N is gone from each of these on:
+ *       - A WOKEN that says so. It does not count if another owner of the process waited for the lock or held
+ *         it during this claim. The watch may have been set for that owner.
+ *       - A NODE_DELETED of N by the operator, while the process listens (it watches or reads its own node).
+ *       - A GRANTED by a node that the operator has deleted, while the process listens.
+ * Then H has ended by the next REST, or query() has said "not held" (DOUBTS). Of several holds by one node
+ * the hold of the lowest owner counts. A process listens from a LISTENS that says "done" until it closes the
+ * lock, stops or crashes. A listener is excused if servers refuse requests without a fault.
  *
- * A node that was deleted before the wait began is judged by at_most_one_holder, as is one of a former session.
+ * NODE_DELETED names an actor if a request of some process deleted the node while its session lived. Deletes
+ * by a server (also by one with a planted defect) and after the end of the session name none. Nodes that were
+ * deleted before the wait began, and nodes of a former session, are judged by at_most_one_holder.
  *
- * It does not see:
- *   - whether the process knew that its node would go;
- *   - a holder that does not listen, if another owner of the process waited or held meanwhile;
- *   - deletes on a real server, whose actor is unknown;
- *   - lists, in worlds with several servers. */
+ * Not seen:
+ *   - whether the process knew that its node would go,
+ *   - a holder that does not listen, if another owner of the process waited or held meanwhile,
+ *   - deletes on a real server, whose actor is unknown,
+ *   - lists, in worlds with several servers.
+ * Checked by tests/check/reference/hold_keeps_its_node.h. */
 #include <check/properties.h>
 
-/* By the next rest the holder knows that its node is gone. */
+/* Notes that the holder must know by the next REST that its node is gone. */
 static void expect_doubt(struct check_table *table, const struct check_record *holder)
 {
     table_put(table, RECORD_HEARD, holder->lock, holder->process, holder->owner, holder->a, 0);
@@ -43,7 +45,7 @@ static bool will_hear(struct check_table *table, const struct check_context *con
     return !context->refusing && ledger_listens(table, event->lock, event->process);
 }
 
-/* A holder that listens hears of the operator's deletion. */
+/* Notes the operator's deletion of a node by which a listening process holds. */
 static void observe_operator(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
@@ -87,14 +89,14 @@ static void judge_granted(struct check_table *table, const struct check_context 
         table_put(table, RECORD_HEARD, event->lock, event->process, event->owner, event->zxid, 0);
 }
 
-/* The nodes that went answer the question of the waits that are under way. */
+/* Drops deleted nodes when the process has no other wait: only a wait that is under way may refer to them. */
 static void forget(struct check_table *table, const struct event *event)
 {
     if (!ledger_others_wait(table, event))
         table_drop_lock(table, RECORD_GONE, event->lock, event->process);
 }
 
-/* Whoever hears that its node is deleted holds no more. */
+/* Notes a WOKEN that tells a holder of the deletion of its node. */
 static void observe_woken(struct check_table *table, const struct event *event)
 {
     const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->zxid);
@@ -160,7 +162,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* What a process has heard is its own. */
+/* Events that change only the records of their own process commute. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_WOKEN || event->kind == EVENT_DOUBTS || event->kind == EVENT_RELEASED ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The facts that several judges share: who waits for and holds what, which contender nodes stand, which
- * process runs with which session. Kept once, so that adding a judge adds only its own question to the state.
- */
+/* The facts that several judges share: the claims of owners (waits and holds), the contender nodes that
+ * exist, and the sessions of running processes. Each is stored once, so a new judge adds only its own
+ * question to the state. */
 #include <check/state.h>
 
 #define WANTS_PROCESSES                                                                                      \
@@ -64,7 +64,7 @@ static struct check_record *process_record(struct check_table *table, int proces
     return record ? record : table_put(table, RECORD_PROCESS, 0, process, handle, 0, 0);
 }
 
-/* A handle of which nothing is known has no record. */
+/* Drops the record of a handle of which nothing is known. */
 static void settle_process(struct check_table *table, struct check_record *record)
 {
     if (record->a == 0 && record->flags == 0)
@@ -78,7 +78,7 @@ static void end_link(struct check_table *table, struct check_record *record)
     settle_process(table, record);
 }
 
-/* Who is told runs, whatever became of the process before. */
+/* Begins a link. A process that is told of it runs, so its PAUSED and CRASHED flags go. */
 static void begin_link(struct check_table *table, const struct event *event)
 {
     struct check_record *process = process_record(table, event->process, 0);
@@ -105,7 +105,7 @@ static void observe_process(struct check_table *table, const struct event *event
     case EVENT_LINK_UP:
         begin_link(table, event);
         break;
-    case EVENT_LINK_DOWN: /* the next link tells of a session again */
+    case EVENT_LINK_DOWN: /* the next LINK_UP names a session again */
     case EVENT_EXPIRED:
     case EVENT_AUTH_FAILED:
         record = table_get(table, RECORD_PROCESS, 0, event->process, event->owner);
@@ -166,7 +166,7 @@ static uint16_t join(struct check_table *table, const struct event *event)
     return mark;
 }
 
-/* The claim of an owner that waits or holds from now on, if it did not before. */
+/* Returns the claim of an owner that waits or holds from now on, and makes it live if it was not. */
 static struct check_record *begin_claim(struct check_table *table, const struct event *event)
 {
     struct check_record *claim = ledger_claim(table, event);
@@ -202,8 +202,8 @@ static void bind(struct check_record *node, int owner)
     node->depth = (uint16_t)owner;
 }
 
-/* The oldest nodes that are free, from this czxid on. If the token names a node that another owner has
- * taken, this owner gets that node, and the other owner the next free one. */
+/* Binds a hold to the oldest free nodes, from the czxid of the token on. If the token names a node that
+ * another owner has taken, this owner gets that node, and the other owner gets the next free one. */
 static void bind_nodes(struct check_table *table, const struct check_context *context,
                        const struct event *event, struct check_record *named)
 {
@@ -227,7 +227,8 @@ static void bind_nodes(struct check_table *table, const struct check_context *co
     }
 }
 
-/* Nodes of holds that are over. `back` is the owner that has given its hold back now, or NODE_NOBODY. */
+/* Marks the nodes of holds that are over. `back` is the owner that has just released its hold, or
+ * NODE_NOBODY. */
 static void spend_nodes(struct check_table *table, int process, int back)
 {
     struct check_record *node = table_first(table, RECORD_NODE);
@@ -293,7 +294,7 @@ static void observe_released(struct check_table *table, struct check_record *cla
     settle_claim(table, claim);
 }
 
-/* A refused release ends what was left of a lost hold: the owner has been told. */
+/* Ends a lost hold at a refused release, which has told its owner of the loss. */
 static void observe_refused(struct check_table *table, struct check_record *claim, int32_t code)
 {
     bool lost = (claim->flags & CLAIM_HOLDING) && code == CODE_LOST;
@@ -303,8 +304,9 @@ static void observe_refused(struct check_table *table, struct check_record *clai
     settle_claim(table, claim);
 }
 
-/* The owner was told that its hold is lost: a claim goes from HOLDING to VOID, or back to WAITING if its lock is one whose
- * owners wait again. Both flags keep the record, so that settling drops none of the list. */
+/* Ends a hold of which the owner was told that it is lost. The claim goes from HOLDING to VOID, or back to
+ * WAITING if owners of its lock wait again. Both flags keep the record, so settling drops none while a caller
+ * walks the list. */
 static void lose_hold(const struct check_context *context, struct check_record *claim)
 {
     end_hold(claim);
@@ -322,14 +324,14 @@ static void observe_lost(struct check_table *table, const struct check_context *
     }
 }
 
-/* One hold is over, as with the loss of its session. */
+/* Ends one hold, as the loss of its session would. */
 static void observe_hold_lost(const struct check_context *context, struct check_record *claim)
 {
     if (claim->flags & CLAIM_HOLDING)
         lose_hold(context, claim);
 }
 
-/* Its owners hold nothing any more; an acquire without an answer still waits for one. */
+/* Ends the holds of a lock that was closed. An acquire without an answer still waits for one. */
 static void observe_closed(struct check_table *table, const struct event *event)
 {
     struct check_record *claim = event->code == 0 ? table_first_lock(table, RECORD_CLAIM, event->lock) : NULL;
@@ -349,7 +351,7 @@ static void observe_claim(struct check_table *table, const struct check_context 
 {
     struct check_record *claim = ledger_claim(table, event);
     bool anew = context->contender_per_unit && event->kind == EVENT_GRANTED && event->code <= 1;
-    if (anew && claim && (claim->flags & CLAIM_HOLDING)) { /* what it held is lost */
+    if (anew && claim && (claim->flags & CLAIM_HOLDING)) { /* its former hold is lost */
         claim->flags &= (uint16_t)~CLAIM_HOLDING;
         spend_nodes(table, event->process, NODE_NOBODY);
         claim->flags |= CLAIM_HOLDING;
@@ -373,11 +375,11 @@ static void observe_claim(struct check_table *table, const struct check_context 
     else if (event->kind == EVENT_HOLD_LOST)
         observe_hold_lost(context, claim);
     else if (event->kind == EVENT_REFUSED &&
-             event->code != CODE_NOTHING_PENDING) /* that is a refused cancel */
+             event->code != CODE_NOTHING_PENDING) /* that one is a refused cancel */
         observe_refused(table, claim, event->code);
 }
 
-/* Whether a hold may end by this event. */
+/* Returns true if this event may end a hold. */
 static bool ends_holds(const struct event *event)
 {
     return event->kind == EVENT_RELEASED || event->kind == EVENT_LOST || event->kind == EVENT_CRASHED ||
@@ -391,7 +393,7 @@ static void observe_holds(struct check_table *table, const struct check_context 
         spend_nodes(table, event->process, event->kind == EVENT_RELEASED ? event->owner : NODE_NOBODY);
 }
 
-/* Whether an owner of the node's process waits for its lock and holds alone in the group. */
+/* Returns true if an owner of the node's process waits for its lock and holds alone in the group. */
 static bool is_under(struct check_table *table, const struct check_context *context,
                      const struct event *created)
 {
@@ -445,14 +447,14 @@ static void note_shown(struct check_table *table, const struct event *event)
         evicted->flags |= EVICTED_SHOWN;
 }
 
-/* The records of nodes that were deleted while the process waits. */
+/* Drops the records of nodes that were deleted while the process waits. */
 static void drop_deleted(struct check_table *table, int lock, int process)
 {
     table_drop_lock(table, RECORD_EVICTED, lock, process);
     table_drop_lock(table, RECORD_RUN_OUT, lock, process);
 }
 
-/* No request has deleted the node, nor has a server lost it. */
+/* Returns true if a lease ended the node: no request deleted it, and no server lost it. */
 static bool has_run_out(const struct check_context *context, const struct event *event)
 {
     return context->leases && (event->owner == 0 || event->owner == EVENT_BY_TIME);
@@ -469,7 +471,8 @@ static void note_deleted(struct check_table *table, const struct check_context *
         table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->zxid, 0);
 }
 
-/* Nodes that the operator deleted, or whose leases have ended, answer the question of the present waits. */
+/* Keeps nodes that the operator deleted, or whose leases have ended, as long as a present wait may refer to
+ * them. */
 static void observe_evicted(struct check_table *table, const struct check_context *context,
                             const struct event *event)
 {
@@ -495,8 +498,8 @@ static void observe_evicted(struct check_table *table, const struct check_contex
     }
 }
 
-/* The record of a watch that is gone. What a node was may be unknown once it is deleted, so the kind of watch
- * decides only among records of one node. */
+/* Returns the record of a watch that is gone. The role of a deleted node may be unknown, so first the kind of
+ * watch of the event is tried, then all kinds of the same node. */
 static struct check_record *watch_of(struct check_table *table, const struct event *event)
 {
     struct check_record *record =
@@ -515,7 +518,7 @@ static void observe_watch_set(struct check_table *table, const struct event *eve
     record->b = event->session;
 }
 
-/* The client keeps the watches of a session that is over until it is told. */
+/* Marks the watches of an ended session. The client keeps them until it learns of the end. */
 static void end_session_of_watches(struct check_table *table, const struct event *closed)
 {
     struct check_record *record = table_first(table, RECORD_WATCH);
@@ -553,7 +556,7 @@ static void observe_listener(struct check_table *table, const struct event *even
         table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
 }
 
-/* Its nodes that are admitted by the capacity of before. */
+/* Marks the process's nodes that are admitted by its former, larger capacity. */
 static void note_room(struct check_table *table, const struct check_context *context,
                       const struct event *event)
 {
@@ -565,7 +568,7 @@ static void note_room(struct check_table *table, const struct check_context *con
             node->flags |= NODE_HAD_ROOM;
 }
 
-/* Whoever asks anew has room by what it knows from now on. */
+/* Removes these marks when the process asks anew: from then on the capacity that it knows counts. */
 static void forget_room(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {
@@ -575,7 +578,8 @@ static void forget_room(struct check_table *table, const struct check_context *c
             node->flags &= (uint16_t)~NODE_HAD_ROOM;
 }
 
-/* A process that knows the declared capacity, and no other since it has a claim, has no record. */
+/* Drops the record of a process that knows the declared capacity, and has known no larger one under its
+ * claims. */
 static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
                             struct check_record *known)
 {
@@ -809,7 +813,7 @@ bool ledger_is_evicted(struct check_table *table, const struct check_context *co
            !has_record(table, context, RECORD_NODE, lock, process);
 }
 
-/* Of this process the first record, or the one behind `record`; NULL if there is none. */
+/* Returns the first record of the process, or the one after `record`; NULL behind the last. */
 static struct check_record *next_handle(struct check_table *table, struct check_record *record, int process)
 {
     record = record ? table_next(table, record) : table_first(table, RECORD_PROCESS);
@@ -858,7 +862,7 @@ bool ledger_answerable(struct check_table *table, int process)
     return linked;
 }
 
-/* True if another owner of the process holds on this node. */
+/* Returns true if another owner of the process holds by this node. */
 static bool taken(struct check_table *table, const struct event *event, int64_t czxid)
 {
     struct check_record *claim;
@@ -895,7 +899,7 @@ struct check_record *ledger_grant(struct check_table *table, const struct event 
     if (node || table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid) ||
         table_get_exact(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->zxid))
         return node;
-    /* Without a token the deleted one may be meant, which only a ghost can be. */
+    /* Without a token the grant may rest on the deleted node, which only a ghost can represent. */
     bool evicted = event->zxid == 0 && table_get(table, RECORD_EVICTED, event->lock, event->process, 0);
     struct check_record *ghost = ghosts != RECORD_NONE ? oldest_free(table, event, ghosts) : NULL;
     if (evicted && (ghost || ghosts == RECORD_NONE))

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHUNK 16 /* bytes of a state in one record */
-#define GUARD 64 /* behind a state */
+#define CHUNK 16 /* bytes of state in one record */
+#define GUARD 64 /* number of guard bytes behind a state */
 #define GUARD_BYTE 0xa5
-#define NAMES 8 /* that a judge may use in one sentence */
+#define NAMES 8 /* number of names that a judge may use in one sentence */
 _Static_assert(LS_PROPERTY_STATE_MAX / CHUNK <= 256, "a byte counts the records of a state");
 _Static_assert(LS_PROPERTY_STATE_MAX % CHUNK == 0, "the last record of the largest state is whole");
 
@@ -50,7 +50,7 @@ static int refuse(char *why, const char *format, ...)
     return -1;
 }
 
-/* Names are words of scenario files and of reports. */
+/* Returns true if the name can be a word of scenario files and of reports. */
 static bool is_name(const char *name)
 {
     size_t size = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
@@ -142,7 +142,7 @@ int loaded_records(const struct property *property)
     return property->loaded ? (int)((property->loaded->state_size + CHUNK - 1) / CHUNK) : 0;
 }
 
-/* A state with what lies behind it. */
+/* A state with the guard bytes behind it. */
 struct state {
     _Alignas(16) unsigned char byte[LS_PROPERTY_STATE_MAX + GUARD];
 };
@@ -152,7 +152,7 @@ static size_t room_of(const struct property *property)
     return (size_t)loaded_records(property) * CHUNK;
 }
 
-/* What the property may not touch: from its last byte on. */
+/* Sets the guard bytes: all bytes behind the last byte of the state. */
 static void set_guard(const struct property *property, struct state *state)
 {
     size_t size = property->loaded->state_size;
@@ -187,7 +187,7 @@ static void scatter_chunk(struct check_table *table, int slot, int chunk, const 
     if (a == 0 && b == 0) {
         table_drop(table, record);
     } else if (record) {
-        record->a = a; /* no other has its key, so the order stays */
+        record->a = a; /* no other record has its key, so the order stays */
         record->b = b;
     } else {
         table_put(table, RECORD_LOADED, slot, chunk, 0, a, b);
@@ -217,7 +217,7 @@ void loaded_watch(int position, void *at, size_t size)
 static void give_up(const struct property *property, struct check_table *table, struct check_note *note,
                     const char *what)
 {
-    note->premises = 0; /* what it says is worth nothing */
+    note->premises = 0; /* the verdict of such a judge is void */
     note->violated = false;
     snprintf(trouble, sizeof trouble, "limit: the property %s %s", property->name, what);
     table->full = 1;
@@ -226,7 +226,7 @@ static void give_up(const struct property *property, struct check_table *table, 
 /* ---- judging ---- */
 
 struct judge {
-    struct ls_judge functions; /* first: the functions find the rest by it */
+    struct ls_judge functions; /* first member: its functions cast it to struct judge */
     const struct check_context *context;
     struct check_note *note;
     struct check_name name[NAMES];
@@ -290,7 +290,7 @@ static void ask(const struct property *property, const struct check_context *con
         .note = note,
     };
     struct event shown = *event;
-    shown.path = NULL; /* what a search remembers of an event has none */
+    shown.path = NULL; /* a search keeps events without a path */
     *judging = property->name;
     property->loaded->observe(state->byte, &shown, &judge.functions);
     *judging = NULL;
@@ -318,7 +318,7 @@ void loaded_observe(const struct property *property, struct check_table *table,
 /* ---- numbers that grow ---- */
 
 struct rename {
-    struct ls_property_rename functions; /* first */
+    struct ls_property_rename functions; /* first member: its functions cast it to struct rename */
     struct check_table *table;
     const struct property *property;
     const struct state *state;
@@ -326,7 +326,8 @@ struct rename {
     void *ctx;
 };
 
-/* What is zero in the table as well is none; a place outside of the state is nobody's number. */
+/* Shows the number at `where`. A number that is zero in a record that is left out is no number. A pointer
+ * outside of the state is ignored. */
 static void rename_number(struct ls_property_rename *functions, enum check_value type, const int64_t *where)
 {
     struct rename *rename = (struct rename *)functions;

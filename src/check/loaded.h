@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Judges of other people, as <lockstep/property.h> describes them.
+/* Loaded properties: judges from shared objects, as <lockstep/property.h> describes them.
  *
- * The state of one lies in the table as records of 16 bytes each; those that are zero are left out, so that the initial state
- * takes no room. It is put together for each call, with room behind it that must stay as it is: a judge that writes there
- * spoils nothing, and is told of. */
+ * The state of a loaded property is stored in the table, in records of 16 bytes each. Records of zeros are
+ * left out, so the initial state takes no room. For each call the state is put together in a buffer with
+ * guard bytes behind it. A judge that changes the guard bytes damages nothing, and is reported. */
 #ifndef CHECK_LOADED_H
 #define CHECK_LOADED_H
 
@@ -14,34 +14,35 @@
 
 #define LOADED_WHY_MAX 320
 
-/* Adds it to check_all(), for the life of the program, as what it points to must live. The same one again is the one from
- * before. Returns its position, or -1: `why` is a clause that says what is wrong with it. Not while a set exists. */
+/* Adds a property to check_all(), for the life of the program; all that it points to must live as long.
+ * Returns its position, also if the same property was added before. On an error returns -1 and writes a
+ * clause with the reason to `why`. Must not be called while a set exists. */
 int loaded_add(const struct ls_property *property, char why[LOADED_WHY_MAX]);
 
-/* A judge keeps nothing outside of its state: no call of it may change these bytes, its variables. They are copied; up to four
- * ranges for one. */
+/* Watches variables of a loaded property: no call of its judge may change these bytes, as a judge keeps all
+ * its state in its block. The bytes are copied. At most four ranges for one property. */
 void loaded_watch(int position, void *at, size_t size);
 
-/* Records that the state of a property can take; 0 if it is built in. */
+/* Returns the most records that the state of a property takes; 0 if it is built in. */
 int loaded_records(const struct property *property);
 
-/* As `observe` of a property that is built in. */
+/* Shows an event to a loaded property, as `observe` of a built-in one. */
 void loaded_observe(const struct property *property, struct check_table *table,
                     const struct check_context *context, const struct event *event, struct check_note *note);
 
-/* The numbers of its state that grow, as check_set_visit(). */
+/* Visits the growing numbers of its state, as check_set_visit(). */
 void loaded_visit(struct check_table *table, const struct property *property, check_visit_fn visit,
                   void *ctx);
 
-/* From now on *where is the name of the loaded property that is judging, NULL while none is. The name lives for
- * ever. Where *where is in shared memory, which no third process may write to, another process can tell which
- * property did not come back. With `where` NULL only this process knows. */
+/* Makes *where the name of the loaded property that is judging, NULL while none is. The name is valid for
+ * ever. If *where is in shared memory that no third process may write to, another process can tell which
+ * property did not return. With `where` NULL only this process knows. */
 void loaded_say_where(const char *volatile *where);
 
-/* The loaded property that is judging, NULL = none. Async-signal-safe. */
+/* Returns the name of the loaded property that is judging, NULL = none. Async-signal-safe. */
 const char *loaded_judging(void);
 
-/* What a loaded property did that none may do: from then on nothing is judged. NULL: nothing. */
+/* Returns the first offence of a loaded property, after which nothing is judged; NULL = none. */
 const char *loaded_trouble(void);
 
 #endif

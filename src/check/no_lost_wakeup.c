@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Nobody sleeps beside a free lock.
+/* No waiter sleeps beside a free lock.
  *
- * Formula. Let some process that can act wait for a lock at REST, when nothing more will happen by itself. A process can
- * act if it runs and is connected. Then
- *   - no contender that is admitted (check/state.h) belongs to a process that can act, in its present session, unless an
- *     owner holds by it;
- *   - if each contender is one that an owner holds by, the holds that stand exclude the one that is waited
- *     for; or the first of the nodes that queue belongs to a process that cannot act.
- * A wait for several locks that were asked for in one call counts at one of them only if it is not held up at
- * another one, and then also with a node of its own there. It is held up at a lock if it would not be admitted
- * there, and what is in its way is a hold, belongs to a process that cannot act, or to a wait that is held up
- * itself. A circle of waits is not held up by anything.
+ * Formula. A process can act if it runs and is connected. Let a process that can act wait for a lock at REST,
+ * when nothing more happens by itself. Then
+ *   - no contender that is admitted (check/state.h) belongs to a process that can act, in its present
+ *     session, unless an owner holds by it;
+ *   - if an owner holds by each contender, the existing holds exclude the one that is waited for. Or the
+ *     first of the nodes that queue belongs to a process that cannot act.
+ * For a mutex that says: an owner holds it, or the head of the line belongs to a process that cannot act.
  *
- * A change of a count wakes, too. Let the capacity of a lock stand in a node. Then at REST each process that can
- * act, and has the lock open, knows that capacity.
+ * A wait for several locks of one call counts at one of them only if it is not held up at another one. So
+ * does its contender there. A wait is held up at a lock if it would not be admitted there, and its obstacle
+ *   - is a hold,
+ *   - belongs to a process that cannot act, or
+ *   - belongs to a wait that is itself held up.
+ * A cycle of waits is not held up by anything.
  *
- * Where contenders have leases, and there is no clock, each contender that stands at REST belongs to a
- * life of its process that goes on. At REST all leases of other lives have ended. So nothing will end the
- * contender of a life that is over, and the waiter waits for ever.
+ * Further rules at REST:
+ *   - Let the capacity of a lock be stored in a node. Then each process that can act and has the lock open
+ *     knows that capacity: a change of a count wakes, too.
+ *   - Let contenders have leases, without a clock. Then each contender belongs to a life of its process that
+ *     goes on. All leases of other lives have ended by then, so nothing would end a contender of such a life.
  *
- * Of a mutex that says: somebody holds it, or the head of the line belongs to somebody who cannot act.
- *
- * It does not see: a waiter that sleeps for ever in a run that never comes to rest; a wake-up that comes late
- * but comes; waiters behind a process that cannot act (their turn comes when its session ends). */
+ * Not seen: a run that never comes to rest; a wake-up that comes late; waiters behind a process that cannot
+ * act. Their turn comes when its session ends. Checked by tests/check/reference/no_lost_wakeup.h. */
 #include <check/properties.h>
 
-/* True if an owner holds by the node. */
+/* Returns true if an owner holds by the node. */
 static bool rests(struct check_table *table, const struct check_record *node)
 {
     return ledger_holder(table, node->lock, -1, node->a);
@@ -45,14 +46,14 @@ static bool can_act(struct check_table *table, const struct check_record *node)
     return ledger_answerable(table, node->process) && ledger_session(table, node->process, node->b);
 }
 
-/* The place of a process in the line of a lock, behind all others if it has none. */
+/* Returns the position of a process in the line of a lock, behind all others if it has none. */
 static int64_t place_of(struct check_table *table, int lock, int process)
 {
     const struct check_record *node = table_get(table, RECORD_NODE, lock, process, 0);
     return node && node->process == process ? node->a : INT64_MAX;
 }
 
-/* The call of a process that waits for a lock, as locks; 0 if it waits for that one alone. */
+/* Returns the locks of the call in which the process waits for the lock; 0 if it waits for this one alone. */
 static unsigned call_of(struct check_table *table, int lock, int process)
 {
     struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
@@ -61,8 +62,8 @@ static unsigned call_of(struct check_table *table, int lock, int process)
     return claim ? claim_call(claim) : 0;
 }
 
-/* True if the wait of a process for a lock of its call, or for another lock of that, is held up. `seen` has a bit
- * for each process whose wait depends on this question: through a circle nothing is held up. */
+/* Returns true if the wait of a process is held up at this lock of its call, or at another one. `seen` has a
+ * bit for each process whose wait depends on this question: through a cycle nothing is held up. */
 static bool is_held_up_at(struct check_table *table, const struct check_context *context, int lock,
                           int process, unsigned seen)
 {
@@ -84,7 +85,8 @@ static bool is_held_up_at(struct check_table *table, const struct check_context 
     return held_up;
 }
 
-/* True if the process waits for this lock in a call for several, and is held up at another one of them. */
+/* Returns true if the process waits for this lock in a call for several, and is held up at another one of
+ * them. */
 static bool is_held_up_elsewhere(struct check_table *table, const struct check_context *context, int lock,
                                  int process)
 {
@@ -96,7 +98,7 @@ static bool is_held_up_elsewhere(struct check_table *table, const struct check_c
     return false;
 }
 
-/* A waiter of the group that can act and is not held up elsewhere, NULL if there is none. */
+/* Returns a waiter of the group that can act and is not held up elsewhere, NULL if there is none. */
 static const struct check_record *find_waiter(struct check_table *table, const struct check_context *context,
                                               int lock)
 {
@@ -107,14 +109,14 @@ static const struct check_record *find_waiter(struct check_table *table, const s
     return claim;
 }
 
-/* What waits in line at rest. */
+/* The contenders by which no owner holds, at REST. */
 struct line {
-    bool waits;                      /* some contender is one that nobody holds by */
+    bool waits;                      /* there is such a contender */
     const struct check_record *idle; /* one that is admitted, of a process that can act */
     const struct check_record *left; /* one that nothing will end; NULL = none */
 };
 
-/* True if the contender has outlived its process, and has no lease that would end it. */
+/* Returns true if the contender has outlived its process, and has no lease that would end it. */
 static bool is_left(struct check_table *table, const struct check_context *context,
                     const struct check_record *node)
 {
@@ -136,7 +138,7 @@ static struct line look_at(struct check_table *table, const struct check_context
     return line;
 }
 
-/* The oldest node that queues for the lock; NULL if there is none. */
+/* Returns the oldest node that queues for the lock; NULL if there is none. */
 static const struct check_record *head_of_queue(struct check_table *table, int lock)
 {
     struct check_record *head = NULL, *node = table_first_lock(table, RECORD_QUEUED, lock);
@@ -145,14 +147,15 @@ static const struct check_record *head_of_queue(struct check_table *table, int l
     return head;
 }
 
-/* True if the first node of the queue belongs to a process that cannot act. All others wait behind that node. */
+/* Returns true if the first node of the queue belongs to a process that cannot act. All others wait behind
+ * that node. */
 static bool is_blocked(struct check_table *table, int lock)
 {
     const struct check_record *head = head_of_queue(table, lock);
     return head && !can_act(table, head);
 }
 
-/* True if the waiter could hold beside all that stand. */
+/* Returns true if the waiter could hold beside all contenders and holds that exist. */
 static bool has_room(struct check_table *table, const struct check_context *context,
                      const struct check_record *waiter)
 {
@@ -201,7 +204,7 @@ static void judge_count(struct check_table *table, const struct check_context *c
     }
 }
 
-/* The czxid of what comes next is above all of the line. */
+/* Returns true if the new contender is not admitted. Its czxid is above all of the line. */
 static bool has_to_wait(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {

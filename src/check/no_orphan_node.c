@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* No contender node stands that nobody stands behind.
+/* No contender node exists without an owner that needs it.
  *
- * Formula. Of the live sessions of a process that runs, the contender nodes on a lock are at most as many as
- * its owners who wait or hold need. Its nodes that queue are at most as many as its owners who wait. Two nodes
- * for one waiter are an orphan too: the waiter would wait for itself.
- *   - It holds at REST (connected, janitor idle, no fault pending).
- *   - It holds at SETTLED, and at NODE_CREATED of a contender of the process, for a lock that no owner of the process waits
- *     for or holds, if idle() of the recipe says that no clean-up is left over, the process was told of no loss since it was
- *     connected, and each RELEASED of the lock that left depth 0 has its FREED. There a fault that is more than a loss
- *     excuses more nodes, and so do servers that refuse requests. So idle() may be true while a delete is under way, but not
- *     while a create is.
+ * Formula. Of the live sessions of a process that runs, the contenders on a lock are at most as many as its
+ * owners that wait or hold need. Its nodes that queue are at most as many as its owners that wait. Two nodes
+ * for one waiter are an orphan too: the waiter would wait for itself. This holds
+ *   - at REST (connected, janitor idle, no fault pending);
+ *   - at SETTLED, and at NODE_CREATED of a contender of the process, for a lock that no owner of the process
+ *     waits for or holds. Conditions: idle() says that no clean-up is left over, and no LOST is without a
+ *     later CONNECTED. Each RELEASED of the lock that left depth 0 has its FREED. A fault that is more than a
+ *     loss excuses more nodes, and so do servers that refuse requests. So idle() may be true while a delete
+ *     is under way, but not while a create is.
  *
- * It does not see: which of several nodes is the orphan; nodes of sessions that are gone (the server's
- * business); non-contenders such as lock directories; an orphan that is removed before the next rest, if idle() does not
- * deny it. */
+ * Not seen: which of several nodes is the orphan; nodes of ended sessions, and nodes that are no contenders.
+ * Nor an orphan that is removed before the next REST, if idle() does not deny it. Checked by
+ * tests/check/reference/no_orphan_node.h. */
 #include <check/properties.h>
 
 static void judge_lock(struct check_table *table, const struct check_context *context, int lock, int process,
@@ -38,7 +38,7 @@ static void judge_lock(struct check_table *table, const struct check_context *co
                       claims == 1 ? "" : "s");
 }
 
-/* An owner that holds needs no node that queues. */
+/* Judges nodes that queue. An owner that holds needs none. */
 static void judge_queue(struct check_table *table, const struct check_context *context, int lock, int process,
                         bool at_rest, struct check_note *note)
 {
@@ -63,7 +63,8 @@ static void judge_rest(struct check_table *table, const struct check_context *co
             judge_queue(table, context, node->lock, node->process, true, note);
 }
 
-/* A process that has told of a loss opens another session, and the link of the former one may come back meanwhile. */
+/* Returns true if idle() may be judged. A process that has told of a loss opens another session, and the link
+ * of the former one may come back meanwhile. */
 static bool may_be_held_to_idle(struct check_table *table, const struct check_context *context, int process)
 {
     bool excused = context->refusing || ledger_had_fault(table, EVENT_FAULT_NODES) ||
@@ -89,7 +90,7 @@ static void judge_settled(struct check_table *table, const struct check_context 
         }
 }
 
-/* The ledger has no record of the node yet. */
+/* Judges a contender or node that queues, of which the ledger has no record yet. */
 static void judge_created(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
@@ -154,8 +155,8 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* Nodes are looked at at rest, and when nothing is under way that the process asked for. What the process was answered
- * says how many it may have. */
+/* Events that commute. Nodes are judged at REST, and when no request of the process is under way. The answers
+ * that the process was given say how many nodes it may have. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_SETTLED || event->kind == EVENT_FREED || event->kind == EVENT_CONNECTED;

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Fencing (D6): at a resource that compares tokens, nobody acts under an outlived grant.
+/* Fencing (D6): a resource that compares tokens is never changed under an outlived grant.
  *
- *   - each grant has a token of its own, and a grant whose node stands has a newer one than every grant told
- * before; a shared grant to an owner that holds alone may have the token of that hold, whose place it takes;
- *   - the resource never takes an older token after a newer one;
- *   - it never refuses the newest token while its owner holds and its node stands;
- *   - a write that is guarded by a multi (`write guarded` of a scenario) never commits after the deletion of the node that guards it.
+ * Formula.
+ *   - Each grant has a token of its own. A grant whose node exists has a newer token than every grant told
+ *     before. A shared grant to an owner that holds alone may have the token of that hold, whose place it
+ *     takes.
+ *   - The resource never takes an older token after a newer one.
+ *   - It never refuses the newest token while its owner holds and its node exists.
+ *   - A write that is guarded by a multi (`write guarded` of a scenario) never commits after the deletion of
+ *     its guard node.
+ * Locks of a group have one resource. Tokens are ordered among holds that exclude each other. If other holds
+ * may exist beside those of a lock (check/state.h), a token of it is unique, and its order says nothing.
  *
- * Locks of a group have one resource. Tokens are ordered among holds that exclude each other: of a lock beside whose holds
- * others may stand (check/state.h), a token is unique, and its order says nothing.
+ * Why. A grant may be told late, when its node is already gone, and then carry an older token than one told
+ * before. So the order of a token is judged only while the node exists.
  *
- * A grant that is told late, when its node is already gone, may carry an older token than one told before:
- * that is why a token's order is judged only while the node stands.
- *
- * It does not see: effects on resources that do not compare tokens; a token that repeats one which is neither
- * the newest nor that of a present holder; writes of an ex-holder with its own token before the next holder's
- * first write, which no token can prevent (a guard can). */
+ * Not seen:
+ *   - effects on resources that do not compare tokens,
+ *   - a token that repeats one which is neither the newest nor that of a present holder,
+ *   - writes of a former holder with its own token before the first write of the next holder. No token can
+ *     prevent these; a guard can.
+ * Checked by tests/check/reference/no_stale_effect.h. */
 #include <check/properties.h>
 
 static struct check_record *fence_of(struct check_table *table, const struct check_context *context, int lock)
@@ -27,7 +32,7 @@ static struct check_record *fence_of(struct check_table *table, const struct che
     return fence ? fence : table_put(table, RECORD_FENCE, group, 0, 0, 0, 0);
 }
 
-/* Another claim that holds on the node which this token names. */
+/* Returns another claim that holds by the node of this token. */
 static const struct check_record *holder_of(struct check_table *table, const struct check_context *context,
                                             const struct event *event)
 {
@@ -79,7 +84,7 @@ static void judge_refused(struct check_table *table, const struct check_context 
 {
     struct check_record *claim;
     if (event->zxid != fence_of(table, context, event->lock)->a)
-        return; /* somebody newer was granted: that is what fencing is for */
+        return; /* a newer grant exists: fencing is for this */
     for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
          claim = table_next_lock(table, claim))
         if (claim->process == event->process && (claim->flags & CLAIM_HOLDING) &&

@@ -3,17 +3,18 @@
 
 /* Watches do not outlive their purpose (D7).
  *
- * Judged at rest, for each process that runs and each lock:
- *   - For each owner who waits, at most one watch on a predecessor or on the child list, times the contenders of
- *     a hold.
- *   - For each owner who waits or holds, at most one watch on its own node. While it waits, one more if the node
- *     before it belongs to another owner of the same process.
+ * Formula. At REST, for each process that runs and each lock:
+ *   - For each owner that waits, at most one watch on a predecessor or on the child list, times the
+ *     contenders of a hold.
+ *   - For each owner that waits or holds, at most one watch on its own node. While it waits, one more if the
+ *     node before it belongs to another owner of the same process.
  *   - At most one watch on the node of the capacity, and none if the process has closed the lock.
  *   - None on anything else, absent nodes included. An owner that has released or ended has none.
  *
- * It does not see: watches that the client library has forgotten but the server has not; how many contexts
- * share one path, unless the client library keeps them apart; who of several owners of a process a watch
- * belongs to. Watching the child list while waiting is found by at_most_one_wakeup_per_release. */
+ * Not seen: watches that the client library has forgotten but the server has not; the owner that a watch
+ * belongs to. Nor the number of contexts that share one path, unless the client library keeps them apart.
+ * Watches on the child list during a wait are judged by at_most_one_wakeup_per_release. Checked by
+ * tests/check/reference/no_watch_left_behind.h. */
 #include <check/properties.h>
 
 static void judge_process(struct check_table *table, const struct check_context *context, int lock,
@@ -63,7 +64,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         note->premises = 1;
 }
 
-/* What is watched is judged at rest. */
+/* WATCH_SET commutes: watches are judged at REST. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_WATCH_SET;

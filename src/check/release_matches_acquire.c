@@ -4,28 +4,31 @@
 /* Acquires and releases are balanced, per owner.
  *
  * Formula.
- *   - every answer belongs to an acquire that was asked and not answered yet, and counts one level deeper. A
- * loss after which the owner waits again (lock_spec.h) counts as an acquire;
- *   - an owner who holds can release, and each release counts one level back; a release by anybody else is
- * refused, and may be while the owner waits for another lock of the group (a downgrade);
- *   - the last release is reported as complete by the next rest (of several releases by one node, one report is
- * enough), and its node is gone from the committed log by then. A report of "done" outside of stop() and
- * close() comes after the end of that node, and of all nodes of a hold that has one for each unit. Nothing is
- * reported as complete before the last release;
- *   - who closes the lock has the answers to all its acquires and releases by then, and holds nothing any more;
- *   - who is asked to give a lock back holds it, with the token that the request names.
+ *   - Every answer belongs to an acquire that was asked and not answered yet, and counts one level deeper. A
+ *     loss after which the owner waits again (lock_spec.h) counts as an acquire.
+ *   - An owner that holds can release, and each release counts one level back. A release by any other owner
+ *     is refused. So may one be while its owner waits for another lock of the group (a downgrade).
+ *   - By the next REST the last release is reported as complete, and its node is gone from the committed log.
+ *     Of several releases by one node, one report is enough. A report of "done" outside of stop() and close()
+ *     comes after the end of that node, or of all nodes of a hold that has several. No report comes before
+ *     the last release.
+ *   - A process that closes the lock has the answers to all its acquires and releases by then, and holds
+ *     nothing any more.
+ *   - An owner that is asked to give a lock back holds it, with the token that the request names.
  *
- * After a loss was told nothing is promised of what was held: a release may then be taken or refused. A hold
- * whose node is gone is lost as well: a release may be refused with LS_ELOST, and the owner may be granted
- * the lock anew, at depth 1. While the owner waits for that, a release may be refused with LS_ENOTOWNER too.
+ * After a loss was told, nothing is promised of the lost hold: a release may be taken or refused. A hold
+ * whose node is gone is lost as well. Then a release may be refused with LS_ELOST, and the owner may be
+ * granted the lock anew, at depth 1. While the owner waits for that, a release may be refused with
+ * LS_ENOTOWNER too.
  *
- * It does not see: how soon the node is deleted after a release; releases that nobody tries. */
+ * Not seen: the time from a release to the deletion of the node; releases that no caller tries. Checked by
+ * tests/check/reference/release_matches_acquire.h. */
 #include <check/properties.h>
 
 #define RELEASE_FREED 0x01u  /* reported as complete */
-#define RELEASE_STANDS 0x02u /* its node stood when it was released and still does */
+#define RELEASE_STANDS 0x02u /* its node existed at the release and still does */
 
-/* A hold whose node is gone: the owner may have been told, or may not know yet. */
+/* Returns true if the node of the hold is gone. The owner may have been told, or may not know yet. */
 static bool is_lost(struct check_table *table, const struct check_record *claim)
 {
     return claim && (claim->flags & CLAIM_HOLDING) && !ledger_node(table, claim->lock, claim->a);
@@ -115,8 +118,8 @@ static void judge_freed(struct check_table *table, const struct check_context *c
                       event->owner, claim->depth);
 }
 
-/* A request that is told to somebody else, or for an earlier hold, would make the asked one release what nobody
- * wants back. */
+/* Judges a request that is told. If it went to another owner, or meant an earlier hold, its owner would
+ * release a lock that no process wants back. */
 static void judge_asked_back(struct check_table *table, const struct check_context *context,
                              const struct event *event, struct check_note *note)
 {
@@ -205,7 +208,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_REST:
         judge_rest(table, context, note);
         break;
-    default: /* the session is lost or the process dead: its releases are the server's business */
+    default: /* the session is lost or the process dead: the server ends these nodes */
         table_drop_process(table, RECORD_RELEASE, event->process);
         break;
     }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Whoever waits is served in every fair run.
+/* An owner that waits is served in every run that is weakly fair.
  *
- * Judged by a search (src/explore/live.c) on all states after the last fault: there is no circle of states, and no state where
- * nothing has to happen, in which somebody waits all the time although the system is fair: whatever is possible all the way
- * round is done in it. world_channel() says what has to happen some time; a client that holds a lock gives it back when its
- * program says so.
+ * Definition. A search (src/explore/live.c) judges all states after the last fault. It looks for a lasso: a
+ * way into a cycle of states, or into a state in which nothing has to happen. A lasso violates the property
+ * if an owner waits in all of its end, and the end is weakly fair. Then a step that is possible all the way
+ * round is taken in it. Which steps have to happen some time, world_channel() says. A client that holds a
+ * lock releases it when its program says so.
  *
- * It does not see: starvation that needs an unfair system, such as a message that is never delivered; what happens while
- * faults still go on; a circle behind a state that has the fingerprint of another one. It invents none: each is run before
- * it is told. */
+ * Not seen: starvation that needs an unfair system, such as a message that is never delivered. Events while
+ * faults still go on. A cycle behind a state that shares its fingerprint with another one. No violation is
+ * invented: each lasso is run before it is told. Checked by tests/cli/live.sh. */
 #include <check/properties.h>
 
 const struct property check_served_under_weak_fairness = {

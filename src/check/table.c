@@ -10,8 +10,8 @@ static uint32_t key_of(enum record_kind kind, int lock, int process, int owner)
            (uint32_t)(owner & 255);
 }
 
-/* The same number from a record: its first four bytes, the first of them highest. The table is searched at
- * every event, so it is one load. */
+/* Returns key_of() of a record: its first four bytes, the first of them highest. The table is searched at
+ * every event, so this is one load. */
 static uint32_t key(const struct check_record *record)
 {
     uint32_t bytes;
@@ -36,7 +36,8 @@ static bool is_before(const struct check_record *record, uint32_t wanted, int64_
     return (found < wanted) | ((found == wanted) & (record->a < a));
 }
 
-/* The index of the first record that is not before (wanted, a). Without branches: none of them could be predicted. */
+/* Returns the index of the first record that is not before (wanted, a). The loop has no branches, because
+ * they could not be predicted. */
 static uint32_t lower_bound(const struct check_table *table, uint32_t wanted, int64_t a)
 {
     uint32_t low = 0;
@@ -107,7 +108,7 @@ static bool is_only_one(const struct check_table *table, const struct check_reco
 void table_drop(struct check_table *table, struct check_record *record)
 {
     if (!record || record < table->record || record >= table->record + table->used)
-        return; /* none, or the scratch record of a full table */
+        return; /* NULL, or the scratch record of a full table */
     struct check_record *end = table->record + table->used;
     if (is_only_one(table, record))
         table->kinds &= ~(UINT64_C(1) << record->kind);

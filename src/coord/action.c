@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What is to be known of each kind of action: its verb, its traits, the fault that pays for it. */
+/* Each kind of action: its verb, its traits, and the fault that pays for it. */
 #include <lockstep/sim.h>
 
-/* A step of the coordinator: most of them change something and happen some time in a fair system. */
+/* Traits of a step of the coordinator. Most steps change something, and happen some time in a fair system
+ * (WORK). */
 #define STEP (TRAIT_SYSTEM | TRAIT_STEP)
 #define WORK (STEP | TRAIT_MOVES | TRAIT_FAIR)
 #define VERB (TRAIT_VERB | TRAIT_MOVES)
 #define LOCK_VERB (VERB | TRAIT_LOCK)
+/* A verb that a fault pays for. A world is at rest beside it, as beside other faults that may come. */
+#define LOCK_VERB_OF_A_FAULT (TRAIT_VERB | TRAIT_LOCK | TRAIT_BREAKS)
 #define FAULT_ON_PROCESS (TRAIT_ON_PROCESS | TRAIT_BREAKS)
 #define FAULT_ON_SERVER (TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_BREAKS)
 #define FAULT_ON_DIRECTORY (TRAIT_ON_SERVICE | TRAIT_DIRECTORY | TRAIT_BREAKS)
@@ -32,11 +35,11 @@ struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_FIRE] = {.verb = "fire", .traits = TRAIT_SYSTEM | TRAIT_FAIR},
     [ACTION_ADVANCE] = {.verb = "advance", .traits = TRAIT_SYSTEM | TRAIT_FAIR},
 
-    /* No owner has to want a lock, to give up, or to come back. */
+    /* In a fair system, too, no owner has to want a lock, to give up, or to come back. */
     [ACTION_ACQUIRE] = {.verb = "acquire", .traits = LOCK_VERB, .stimulus = "acquire"},
     [ACTION_RELEASE] = {.verb = "release", .traits = LOCK_VERB | TRAIT_FAIR, .stimulus = "release"},
     [ACTION_CANCEL] = {.verb = "cancel",
-                       .traits = LOCK_VERB | TRAIT_BREAKS,
+                       .traits = LOCK_VERB_OF_A_FAULT,
                        .fault = WORLD_FAULT_CANCEL + 1,
                        .stimulus = "cancel"},
     [ACTION_WRITE] = {.verb = "write", .traits = LOCK_VERB | TRAIT_FAIR},
@@ -47,7 +50,7 @@ struct action_info world_action_infos[ACTION_KINDS] = {
 
     [ACTION_CUT] = {.verb = "cut",
                     .traits = FAULT_ON_PROCESS | TRAIT_LINK,
-                    .fault = WORLD_FAULT_LOSS + 1}, /* LATE, if it is late */
+                    .fault = WORLD_FAULT_LOSS + 1}, /* WORLD_FAULT_LATE if the cut is late */
     [ACTION_REFUSE] = {.verb = "refuse",
                        .traits = FAULT_ON_PROCESS | TRAIT_LINK,
                        .fault = WORLD_FAULT_REFUSE + 1},

@@ -3,7 +3,7 @@
 
 #include "coord/coordinator.h"
 
-/* Fields are written where they stay: putting an action together elsewhere and copying it is slower. */
+/* Writes the fields in place: it is slower to build an action elsewhere and to copy it. */
 struct action *action_list_add(struct action_list *list, enum action_kind kind, int process)
 {
     static struct action beyond;

@@ -3,17 +3,17 @@
 
 /* A coordinator: the service that grants locks, with the client library by which processes reach it.
  *
- * The world (src/sim), the drivers and the judges know a coordinator by this header alone. An adapter fills in
- * one `struct coordinator` for its fake and registers it when it is linked. ZooKeeper's adapter is src/coordzk.
- * One coordinator is open at a time.
+ * The world (src/sim), the drivers and the judges know a coordinator by this header alone. An adapter fills
+ * in one `struct coordinator` for its fake and registers it when it is linked. ZooKeeper's adapter is
+ * src/coordzk. One coordinator is open at a time.
  *
- * State. A coordinator keeps its whole state in blocks of the world's arena (base/arena.h). It calls arena_read()
- * before it looks at a block, and arena_mark() before it writes to one. The world saves, restores and compares
- * these blocks itself, so no function here does.
+ * State. A coordinator keeps its whole state in blocks of the world's arena (base/arena.h). It calls
+ * arena_read() before it reads a block, and arena_mark() before it writes to one. The world saves, restores
+ * and compares these blocks itself, so no function here does.
  *
- * Numbers. A client is the index of its process. A lock is an index of world_options.lock. A token is the fencing
- * token that a recipe reports; its position is the number that events and traces show for it. A session has a
- * number from 1 on, of which (number - 1) % options->processes is the process.
+ * Numbers. A client is the index of its process. A lock is an index of world_options.lock. A token is the
+ * fencing token that a recipe reports. Its position is the number that events and traces show for it. A
+ * session has a number from 1 on, and its process is (number - 1) % options->processes.
  *
  * How to write one: docs/adding-a-coordinator.md. */
 #ifndef COORD_COORDINATOR_H
@@ -34,16 +34,17 @@ struct canon;
 struct action_list {
     struct action *out;
     int count, room;
-    bool full;       /* an action found no room */
-    unsigned faults; /* kinds of fault (enum world_fault) that the budgets still pay for, a bit each */
+    bool full;       /* an action did not fit */
+    unsigned faults; /* set of enum world_fault for which budget is left, a bit each */
 };
 
-/* Appends an action whose other fields are 0, and returns it for the caller to fill in. Without room, sets `full`
- * and returns an action that is in no list. */
+/* Appends an action whose other fields are 0, and returns it for the caller to fill in. Without room, sets
+ * `full` and returns an action that is in no list. */
 struct action *action_list_add(struct action_list *list, enum action_kind kind, int process);
 
-/* Appends the cuts of a link that the budgets pay for: each number of replies that still arrive with each
- * number of requests that are still done; with the last of these late, too. */
+/* Appends the cuts of a link that the budgets pay for. There is one for each number of replies that still
+ * arrive, with each number of requests that are still done. If at least one is done, there is one more in
+ * which the last is late. */
 void action_list_add_cuts(struct action_list *list, int process, int link, int replies, int requests, int rc);
 
 static inline bool action_list_buys(const struct action_list *list, enum world_fault fault)
@@ -53,46 +54,52 @@ static inline bool action_list_buys(const struct action_list *list, enum world_f
 
 /* Sections of the list of enabled actions. The order within each is canonical: it never changes. */
 enum coord_place {
-    /* Steps (TRAIT_STEP) and expiries that are COORD_DUE: of a client, of COORD_NOBODY or of COORD_EVERYBODY. */
+    /* Steps (TRAIT_STEP) and expiries that are COORD_DUE: of a client, of COORD_NOBODY or of
+     * COORD_EVERYBODY. */
     COORD_STEPS,
-    /* Faults on a client that come before its pause and crash, as far as the budgets pay, without such expiries. */
+    /* Faults on a client that are listed before its pause and crash, as far as the budgets pay, except such
+     * expiries. */
     COORD_FAULTS,
-    COORD_REFUSALS, /* faults on a client that come behind its pause and crash, as far as the budgets pay */
-    COORD_SERVICE, /* faults on servers and directories as far as the budgets pay, and the ends of such faults */
-    COORD_ENDS, /* of a client: ends of faults of its own kinds, whatever the budgets; asked if it has `kinds` */
-    COORD_SESSIONS, /* expiries of the live sessions of a client, whatever the budgets: COORD_SESSIONS_MAX at most */
+    COORD_REFUSALS, /* faults on a client that are listed after its pause and crash, as far as the budgets
+                       pay */
+    COORD_SERVICE,  /* faults on servers and directories, as far as the budgets pay, and the ends of such
+                       faults */
+    COORD_ENDS, /* of a client: ends of faults of the coordinator's own kinds, whatever the budgets; listed
+                   if it has `kinds` */
+    COORD_SESSIONS, /* expiries of the live sessions of a client, whatever the budgets; COORD_SESSIONS_MAX
+                       at most */
 };
 
 #define COORD_SESSIONS_MAX 16
 
 /* ---- the world around the coordinator ---- */
 
-/* Valid and unchanged from open() to the next open(). */
+/* Services of the world to the coordinator. Valid and unchanged from open() to the next open(). */
 struct coord_host {
     struct arena *arena;
     const struct world_options *options;
     const struct ls_recipe_config *config;
     const char *const *lock_path; /* whole path of each lock, chroot included */
-    bool programmed;   /* some process has a program: programs are all that processes are asked for */
-    bool sets_no_data; /* neither the recipe nor a program sets the data of a node */
+    bool programmed;              /* some process has a program: then all verbs come from programs */
+    bool sets_no_data;            /* neither the recipe nor a program sets the data of a node */
 
     void (*event)(const struct event *event); /* shows an event to the judges */
     /* Returns an event of this kind and process, of no lock, at the present time. */
     struct event (*event_of)(int kind, int client);
-    int32_t (*now_ms)(void); /* returns the clock; 0 in a world without one */
+    int32_t (*now_ms)(void); /* returns the time of the clock in ms; 0 in a world without one */
     void (*offence)(int client, enum event_offence offence, const char *where);
     void (*trouble)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     const char *(*text)(int slot); /* returns a text of world_text(), NULL for an unknown slot */
 
     void *(*state)(int client);    /* returns the state that the functions of its recipe take */
-    bool (*says_idle)(int client); /* asks the recipe; false if the recipe cannot be asked now */
-    /* Returns whether the process runs and has a timer of LS_TIMER_RENEWAL armed. */
+    bool (*says_idle)(int client); /* calls the recipe's idle(); false if it cannot be called now */
+    /* Returns true if the process runs and has a timer of LS_TIMER_RENEWAL armed. */
     bool (*renews)(int client);
-    /* Returns whether the process runs and has a timer of LS_TIMER_LEASE armed. */
+    /* Returns true if the process runs and has a timer of LS_TIMER_LEASE armed. */
     bool (*trusts_leases)(int client);
     void (*wake)(int client);    /* lets retries (D8), polls and renewals of the process fire again */
     void (*aborted)(int client); /* says that the client library has ended the process */
-    bool (*stopping)(void);      /* returns whether a recipe's stop() is running */
+    bool (*stopping)(void);      /* returns true while a recipe's stop() is running */
     void *(*alloc)(int client, size_t size); /* returns zeroed memory of the process, NULL if it is full */
     void (*free)(int client, void *memory);
     /* Returns the pointer that keep() has stored with the process, at first NULL. */
@@ -105,11 +112,12 @@ struct coord_host {
 
 /* ---- the coordinator ---- */
 
-/* The result of a step for timers that have fired and wait for a change, all false at first. A verb of the
+/* The effect of a step on timers that have fired and wait for a change; all false at first. A verb of the
  * process, and each fault, let such timers fire again too. */
 struct coord_news {
-    bool answer; /* the process was told more than that a request failed: its retries may fire (D8) */
-    bool client; /* its link or session changed, or it was told of a change: its polls and renewals may too */
+    bool answer;   /* the process got an answer other than a failed request: its retries may fire (D8) */
+    bool client;   /* its link or session changed, or it was told of a change: its polls and renewals may fire
+                      too */
     bool everyone; /* the store changed: all such timers of all processes may fire */
 };
 
@@ -124,7 +132,7 @@ struct coord_lending {
     void (*keep)(int place);     /* saves the lent memory that is outside of the arena, in place 0 or 1 */
     void (*put_back)(int place); /* restores it */
     void (*lend)(int area);      /* lends from area 0, as in ordinary steps, or from area 1 from now on */
-    bool (*is_whole)(void);      /* returns whether lent memory is unchanged since its callback ended */
+    bool (*is_whole)(void); /* returns true if lent memory has not changed after the end of its callback */
     bool (*is_same)(uint64_t from_0, uint64_t from_1); /* compares pointers into area 0 and into area 1 */
     uint32_t (*kind)(const struct action *delivery);   /* returns equal numbers for deliveries of one kind */
 };
@@ -137,16 +145,17 @@ struct coord_word {
 
 /* ---- what one coordinator has of its own ---- */
 
-/* A kind of action. Kinds and faults have one number in all programs, so that traces, seeds and inputs of a fuzzer keep their
- * meaning. A coordinator from outside of this repository takes those from COORD_KIND_OUTSIDE and COORD_FAULT_OUTSIDE on. */
+/* A kind of action. Kinds and faults have one number in all programs, so that traces, seeds and fuzzer inputs
+ * keep their meaning. Coordinators from outside of this repository begin at COORD_KIND_OUTSIDE and
+ * COORD_FAULT_OUTSIDE. */
 #define COORD_KIND_OUTSIDE (ACTION_OWN + 48)
 #define COORD_FAULT_OUTSIDE (WORLD_FAULT_OWN + 6)
 
 struct coord_kind {
     uint8_t kind; /* from ACTION_OWN to ACTION_KINDS - 1; 0 = end of the table */
-    /* Its traits make it a step (TRAIT_SYSTEM and TRAIT_STEP); or a fault, or the end of one, on a process, on a
-     * server, on the directory of a lock, or with TRAIT_ON_SERVICE alone on the whole service. Verbs of callers
-     * and deliveries are kinds of all coordinators. */
+    /* Its traits make it a step (TRAIT_SYSTEM and TRAIT_STEP), or a fault or the end of one. A fault is on a
+     * process, on a server, on the directory of a lock, or with TRAIT_ON_SERVICE alone on the whole service.
+     * Verbs of callers and deliveries are kinds of all coordinators. */
     struct action_info info;
     /* For `lockstep list verbs`: "stall s1", and half a sentence. NULL for a step. */
     const char *usage, *help;
@@ -156,7 +165,7 @@ struct coord_kind {
 struct coord_fault {
     uint8_t fault;     /* from WORLD_FAULT_OWN to WORLD_FAULTS - 1; 0 = end of the table */
     const char *name;  /* as in "explore NAME<=1" */
-    const char *never; /* what no run had then, for "not tried": "the server was stalled" */
+    const char *never; /* event that no run had if the fault was not tried: "the server was stalled" */
 };
 
 /* A number in the line `world`: NAME=N. WORLD_OWN_OPTIONS_MAX at most. */
@@ -176,20 +185,21 @@ struct coordinator {
     const struct coord_kind *kinds;              /* NULL = none */
     const struct coord_fault *faults;            /* NULL = none */
     const struct coord_option *options;          /* values are in world_options.own; NULL = none */
-    /* Contenders have leases: one that no process renews ends, with the owner EVENT_BY_TIME if nothing
-     * excuses that. The session of a contender is a life of its process. Without a clock, quiet() is false
-     * while a contender of a life that is over may end by itself. */
+    /* Contenders have leases. A contender that no process renews ends, with the owner EVENT_BY_TIME unless a
+     * fault or a pause excuses that. The session of a contender is a life of its process. Without a clock,
+     * quiet() is false while a contender of a life that is over may end by itself. */
     bool leases;
-    /* Returns what a fault needs and such a world lacks, as a text behind "expected"; NULL = it can happen. */
+    /* Returns the thing that the fault needs and such a world lacks, as a text behind "expected"; NULL = it
+     * can happen. */
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
 
-    /* Returns the addresses of the servers as recipes get them (ls_recipe_config.hosts), without a chroot. The
-     * text is valid until the next call. NULL = the client library needs no address. */
+    /* Returns the addresses of the servers as recipes get them (ls_recipe_config.hosts), without a chroot.
+     * Valid until the next call. NULL = the client library needs no address. */
     const char *(*hosts)(const struct world_options *options);
 
     /* ---- life ---- */
     void (*open)(const struct coord_host *host); /* adds the blocks to the arena */
-    void (*prepare)(void);                       /* makes everything that stands before a run; optional */
+    void (*prepare)(void);                       /* makes all that exists before a run; optional */
     const char *(*trouble)(void); /* returns the first limit or unsupported call that the run met, or NULL */
     void (*enter)(int client);    /* calls of the client library are this client's until leave() */
     void (*leave)(void);
@@ -205,27 +215,30 @@ struct coordinator {
     void (*fault)(const struct action *action);
     unsigned (*price)(const struct action *action); /* COORD_DUE | COORD_ABANDONED; 0 for all but expiries */
     /* Chooses the next step of a well-behaved system. The world asks for each client from 0 on, then for
-     * COORD_NOBODY, and takes the first step. False: this client has nothing to do at once. */
+     * COORD_NOBODY, and takes the first step. False: this client has no step to do at once. */
     bool (*next_by_default)(int client, struct action *out);
-    bool (*last_by_default)(struct action *out); /* chooses a step for when no other is left */
-    /* Removes the actions that are no choice in a world without these choice points. Returns how many are left.
-     * Optional. */
+    bool (*last_by_default)(struct action *out); /* chooses a step when no other is left */
+    /* Removes the actions that are no choice in a world without these choice points. Returns how many are
+     * left. Optional. */
     int (*without)(struct action *actions, int count);
-    /* Returns the next moment at which something becomes possible or due, or INT32_MAX. Time may not pass *limit. */
+    /* Returns the next moment in ms at which an action becomes possible or due, or INT32_MAX. Time may not
+     * pass *limit. */
     int32_t (*next_ms)(int32_t *limit);
 
     /* ---- rest ---- */
-    /* Nothing is under way, no expiry is due, and no fault of a server or of a kind of its own is in force. */
+    /* Returns true if nothing is under way, no expiry is due, and no fault of a server or of a kind of its
+     * own is in force. */
     bool (*quiet)(void);
-    /* Returns whether a fault of a server is in force that lasts until its own end, and by which servers
-     * answer that they cannot do what clients need. EVENT_OUTAGE tells judges of each change. NULL = there
-     * is no such fault. */
+    /* Returns true if a fault of a server is in force that lasts until its own end. Servers then answer that
+     * they cannot do what clients need. EVENT_OUTAGE tells judges of each change. NULL = there is no such
+     * fault. */
     bool (*outage)(void);
-    bool (*busy)(void); /* some step will happen without a timeout, an expiry or the end of a fault */
-    bool (*cut_off)(int client);  /* nothing passes between client and servers until the client is healed */
+    bool (*busy)(void);           /* a step will happen without a timeout, an expiry or the end of a fault */
+    bool (*cut_off)(int client);  /* no message passes between client and servers until the client is
+                                     healed */
     bool (*linked)(int client);   /* each open handle of the client is connected */
     bool (*has_open)(int client); /* the client has an open handle */
-    bool (*awaits)(int client);   /* an answer, or word of its loss, has not been delivered to the client */
+    bool (*awaits)(int client);   /* an answer, or the news of its loss, is not yet delivered to the client */
 
     /* ---- numbers ---- */
     int64_t (*position)(int64_t token);
@@ -237,37 +250,39 @@ struct coordinator {
     bool (*has_container)(void); /* the directory of some lock is a container; optional */
 
     /* ---- the value ---- */
-    /* Writes the blocks that the steps of a client, or of COORD_NOBODY, mostly read, ascending. Returns how many. */
+    /* Writes the blocks that the steps of a client, or of COORD_NOBODY, mostly read, in ascending order.
+     * Returns their number. */
     int (*scope)(int client, int *blocks);
     int (*own_block)(int client);
-    /* Shows the numbers that grow in a block of its own: each copy of each number that number_of_token() or
-     * number_of_position() knows. If a copy is left out, different states count as one. The world calls canon()
-     * with all its blocks. */
+    /* Shows the growing numbers in a block of its own: each copy of each number that number_of_token() or
+     * number_of_position() knows. If a copy is left out, different states count as one. The world calls
+     * canon() with all its blocks. */
     void (*canon)(int block, struct canon *canon);
     bool (*drop_unread)(const struct action *action); /* as world_drop_unread(); optional */
 
     /* ---- texts ---- */
     void (*label)(const struct action *action, char label[WORLD_LABEL_MAX]); /* label of a step */
-    /* Returns whether labels of steps can have such a word behind those of client and server. It needs no open
-     * coordinator. NULL = labels can have any word. */
+    /* Returns true if labels of steps can have such a word behind those of client and server. It needs no
+     * open coordinator. NULL = labels can have any word. */
     bool (*label_word)(const char *word);
     void (*stimulus)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
     /* Writes the answer that a delivery brings, for people: "ok", "lost (-4)"; nothing if it brings none.
      * Optional. */
     void (*answer)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
     void (*dump)(char *text, size_t size);
-    /* Returns a bit for each result code, event type and session state that clients were given since the last call.
-     * told_name() names a bit; NULL behind the last. Both optional; only ZooKeeper's are asked yet. */
+    /* Returns a bit for each code, event type and session state given to clients after the last call. The
+     * name of a bit is told_name(), NULL behind the last. Both optional, only ZooKeeper's are called. */
     uint64_t (*take_told)(void);
     const char *(*told_name)(int index);
 
-    /* ---- independence of a delivery (src/sim/alone.c): all four, or NULL = no delivery is independent ---- */
+    /* ---- independence of a delivery (src/sim/alone.c): all four; NULL = no delivery is independent ---- */
     bool (*creates)(int client); /* a request of the client that may create a node has no answer yet */
-    bool (*stands)(int client); /* only the client ends its one link and session, and no server has a fault */
+    bool (*stands)(int client);  /* only the client ends its one link and session, and no server has a
+                                    fault */
     bool (*is_sure)(const struct action *delivery); /* no other action removes or changes the delivery */
     uint64_t (*uses)(int client);                   /* as world_uses() */
 
-    /* ---- writes that commit only while the hold stands (D12), with the client entered: all four, or NULL ---- */
+    /* ---- writes that commit only while the hold exists (D12), with the client entered: all or NULL ---- */
     void (*write_start)(int client, int lock, int owner, int64_t position);
     bool (*write_waits)(int client, int owner); /* a write of the owner has no answer; -1 = of any owner */
     void (*write_resume)(int client, bool new_session);
@@ -283,15 +298,15 @@ struct coordinator {
 /* Registers a coordinator with its kinds and faults. A constructor of the adapter calls it. */
 void coordinator_add(const struct coordinator *coordinator);
 
-/* Returns whether the kind, or the fault, is one of all coordinators or its own. */
+/* Return true if the kind, or the fault, belongs to all coordinators or to this one. */
 bool coordinator_has_kind(const struct coordinator *coordinator, unsigned kind);
 bool coordinator_has_fault(const struct coordinator *coordinator, enum world_fault fault);
 
 /* Returns `never` of a fault of its own, NULL for all others. */
 const char *coordinator_never(const struct coordinator *coordinator, enum world_fault fault);
 
-/* Returns what a fault needs and a world with these options lacks, as a text behind "expected"; NULL = it can happen. Valid until
- * the next call. */
+/* Returns the thing that the fault needs and a world with these options lacks, as a text behind "expected".
+ * NULL = it can happen. Valid until the next call. */
 const char *coordinator_lacking(const struct world_options *options, enum world_fault fault);
 
 /* Returns the index-th coordinator that is linked, NULL behind the last. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Which coordinators are linked, and what each has of its own. */
+/* The coordinators that are linked, with the kinds and faults of each. */
 #include "base/assert.h"
 #include "coord/coordinator.h"
 
@@ -20,8 +20,8 @@ static const char *fault_name[WORLD_FAULTS] = {
     [WORLD_FAULT_RESTRICT] = "restrict",
 };
 
-/* Traits that only kinds of all coordinators have: of what a caller does, of what needs a path or a contender of
- * ZooKeeper, and of deliveries, which the search knows by their number. */
+/* Traits that own kinds of a coordinator must not have. Verbs, paths, contenders and failing allocations
+ * occur in common kinds only. The search knows deliveries by their number. */
 #define TRAITS_OF_ALL (TRAIT_VERB | TRAIT_PATH | TRAIT_CONTENDER | TRAIT_MEMORY | TRAIT_DELIVERS)
 
 static bool has_all(const struct coord_kind *own, unsigned traits)
@@ -34,7 +34,7 @@ static bool has_any(const struct coord_kind *own, unsigned traits)
     return (own->info.traits & traits) != 0;
 }
 
-/* A kind whose number, or whose meaning, is another's would be told apart by nobody. */
+/* Adds a kind. Number and traits must be its own: nothing else tells it from other kinds. */
 static void add_kind(const struct coord_kind *own)
 {
     LS_ALWAYS(own->kind >= ACTION_OWN && own->kind < ACTION_KINDS);

@@ -18,7 +18,7 @@ static const char *hosts(const struct world_options *options)
     return "127.0.0.1:2181";
 }
 
-/* The leader may change: there are followers, and a script or a budget may restart it. */
+/* Returns true if the leader may change: there are followers, and a script or a budget may restart it. */
 static bool has_epochs(const struct world_options *options)
 {
     bool budget = options->budget[WORLD_FAULT_SERVER] > 0 && options->budget_total > 0;
@@ -62,7 +62,7 @@ static void open_fake(const struct coord_host *host)
 
 /* ---- what stands before a run begins ---- */
 
-/* Lets followers catch up with what the operator has done. */
+/* Lets followers catch up with the operator's changes. */
 static void settle_log(void)
 {
     struct action action;
@@ -180,7 +180,7 @@ static bool has_open(int client)
 
 /* ---- numbers ---- */
 
-/* A number that is no zxid of the API stays as it is. */
+/* Returns the zxid of the log. A number that is no zxid of the API stays as it is. */
 static int64_t position(int64_t token)
 {
     return token >= FAKEZK_EPOCH ? token - FAKEZK_EPOCH : token;
@@ -191,7 +191,8 @@ static int32_t number_of_token(int64_t token)
     return fakezk_number(token - FAKEZK_EPOCH);
 }
 
-/* Of several handles the one whose session owns the node that the token names; otherwise the first that has a session. */
+/* Returns the session of the handle that owns the node which the token names; otherwise that of the first
+ * handle that has a session. */
 static int32_t session_of_grant(int client, int lock, int64_t created)
 {
     int32_t first = 0, owner = -1;
@@ -227,7 +228,8 @@ static bool drop_unread(const struct action *action)
     return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->handle);
 }
 
-/* What ends a fault of the servers is told to all judges. */
+/* Returns true if only the client ends its link and session, and no server has a fault: the end of one is
+ * told to all judges. */
 static bool stands(int client)
 {
     return servers_stand() && fakezk_stands(client);
@@ -245,7 +247,7 @@ static uint32_t kind_of_delivery(const struct action *delivery)
 
 /* ---- the table ---- */
 
-/* The same as CLIENT_NAMES of CMakeLists.txt. */
+/* Must equal CLIENT_NAMES of CMakeLists.txt. */
 static const char *const SYMBOLS[] = {
     "zoo_*", "ZOO_*", "zookeeper_*", "ZOOKEEPER_*", "zerror", "is_unrecoverable", "*_String_vector", NULL};
 
@@ -268,7 +270,7 @@ static const struct coord_word SETTINGS[] = {
     {NULL, 0},
 };
 
-/* The world and the fake mean the same. */
+/* Bits and sizes of the world and of the fake are the same. */
 _Static_assert(WORLD_DEFECT_WRAP == FAKEZK_DEFECT_WRAP, "");
 _Static_assert(WORLD_DEFECT_DROP_AT_CLOSE == FAKEZK_DEFECT_DROP_AT_CLOSE, "");
 _Static_assert(WORLD_SETTING_READ_ONLY == FAKEZK_SETTING_READ_ONLY, "");

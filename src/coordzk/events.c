@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* From what the fake says to semantic events: paths become locks, clients become processes (D5). */
+/* From events of the fake to semantic events: paths become locks, clients become processes (D5). */
 #include "base/assert.h"
 #include "coordzk/internal.h"
 
@@ -11,7 +11,7 @@
 
 static size_t lock_path_size[WORLD_LOCKS_MAX]; /* bytes before the zero */
 static char directory[WORLD_LOCKS_MAX][LS_RECIPE_DIRECTORIES_MAX][FAKEZK_PATH_MAX];
-static int directories; /* that the recipe names */
+static int directories; /* number of directories that the recipe names */
 
 static void open_directories(int lock)
 {
@@ -39,7 +39,8 @@ const char *lock_directory(int lock, int index)
     return index == directories ? the_host->lock_path[lock] : NULL;
 }
 
-/* Without classify() each child of the path is a contender of the first lock. */
+/* Returns the class of a node, and its lock in *lock. Without classify() each child of the path is a
+ * contender of the first lock. */
 static enum ls_node_class classify(const char *below, int *lock)
 {
     const struct ls_recipe *recipe = the_host->options->recipe;
@@ -58,7 +59,7 @@ static enum ls_node_class classify(const char *below, int *lock)
     return class;
 }
 
-/* The role of a node below one of the directories. */
+/* Returns the role of a node below one of the directories. */
 static enum path_role role_of_node(const char *below, int *lock)
 {
     switch (classify(below, lock)) {
@@ -72,7 +73,7 @@ static enum path_role role_of_node(const char *below, int *lock)
     }
 }
 
-/* The role of a node or directory below the path of a lock. */
+/* Returns the role of a node or directory below the path of a lock. */
 static enum path_role role_below(const char *below, int *lock)
 {
     const char *slash = strchr(below, '/');
@@ -128,8 +129,8 @@ const char *contender_of(int client, int lock)
     return found != NULL ? found : queued;
 }
 
-/* Number of the directory that is this path, or that is the parent of this path if it is a node's. Of several
- * directories the path of the lock is the last. */
+/* Returns the number of the directory that is this path or, of a node, its parent. Of several directories the
+ * path of the lock is the last. */
 static uint8_t directory_of_path(const char *path, int lock, bool of_node)
 {
     size_t size = of_node ? (size_t)(strrchr(path, '/') - path) : strlen(path);
@@ -154,7 +155,7 @@ static struct event about_path(int kind, const struct fakezk_event *from, enum p
     return event;
 }
 
-/* Without configured contents a recipe may write what it likes. */
+/* Judges the data of a contender. Without configured contents a recipe may write any. */
 static void judge_contents(const struct fakezk_event *from)
 {
     const char *contents = the_host->options->contents;
@@ -187,7 +188,7 @@ static void node_event(int kind, const struct fakezk_event *from)
     }
 }
 
-/* The capacity in four bytes, the highest first; 0 = the contents are none. */
+/* Returns the capacity in four bytes, the highest first; 0 = the contents are none. */
 static int32_t capacity_in(const struct fakezk_event *from)
 {
     int64_t capacity = 0;
@@ -197,7 +198,7 @@ static int32_t capacity_in(const struct fakezk_event *from)
     return capacity <= LS_RECIPE_COUNT_MAX ? (int32_t)capacity : 0;
 }
 
-/* What has become of the node of a lock's capacity, if it is one. */
+/* Emits the change of the node of a lock's capacity, if the path is one. */
 static void count_event(const struct fakezk_event *from)
 {
     enum path_role role;
@@ -259,7 +260,7 @@ static uint8_t kind_of_name(const char *op)
     return EVENT_REQUEST_OTHER;
 }
 
-/* Names are compared once for each op, not for each request. */
+/* Returns the kind of a request. Names are compared once for each op, not for each request. */
 static int request_kind(int op)
 {
     static uint8_t known[32]; /* kind + 1 */
@@ -272,7 +273,8 @@ static int request_kind(int op)
     return known[op] - 1;
 }
 
-/* What the library still delivers while its handle is closed for good, nobody is there to hear. */
+/* Emits the event of a link or session. While a handle is closed for good, no process is left to hear of
+ * it. */
 static void session_event(const struct fakezk_event *from)
 {
     if (the_host->stopping() || from->code == ZOO_READONLY_STATE) {

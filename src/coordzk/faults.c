@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Faults of links, sessions, servers and of the operator: which can happen, and doing them. */
+/* Faults of links, sessions, servers and the operator: the enabled ones, and their effects. */
 #include "base/assert.h"
 #include "coordzk/internal.h"
 
@@ -58,7 +58,7 @@ static void add_expiries(struct action_list *list, int client)
     }
 }
 
-/* At each lock, if the client has a contender there and the budget pays. */
+/* Adds a fault at each lock where the client has a contender, if the budget pays. */
 static void add_at_contenders(struct action_list *list, int kind, int client)
 {
     bool pays = action_list_buys(list, (enum world_fault)(world_action_infos[kind].fault - 1));
@@ -101,7 +101,7 @@ static void add_sessions(struct action_list *list, int client)
 
 /* ---- of nobody ---- */
 
-/* The directory of a lock that the server may sweep, the deepest first; NULL if there is none. */
+/* Returns the directory of a lock that the server may sweep, the deepest first; NULL if there is none. */
 static const char *sweepable_directory(int lock)
 {
     int i = 0;
@@ -111,8 +111,9 @@ static const char *sweepable_directory(int lock)
     return lock_directory(lock, i);
 }
 
-/* An operator who tidies up begins with the lock's directory, and goes on with the ones above it. Writes the path of the
- * first that exists, below the chroot. False if there is none, or if it has children. */
+/* Writes the path, below the chroot, of the directory that an operator would remove next. It begins with the
+ * lock's directory, and goes on with the existing ones above it. Returns false if there is none, or if it has
+ * children. */
 static bool empty_directory(int lock, char path[FAKEZK_PATH_MAX])
 {
     const char *root = the_host->options->chroot;
@@ -169,7 +170,7 @@ void faults_list(struct action_list *list, int client, enum coord_place place)
     case COORD_SERVICE:
         add_service_faults(list);
         break;
-    case COORD_STEPS: /* steps.c has them */
+    case COORD_STEPS: /* see steps.c */
     case COORD_ENDS:  /* ZooKeeper has no kinds of its own */
         break;
     }
@@ -179,7 +180,7 @@ const char *faults_lacking(const struct world_options *options, enum world_fault
 {
     switch (fault) {
     case WORLD_FAULT_LAG:
-    case WORLD_FAULT_LATE: /* what commits late went by way of a follower */
+    case WORLD_FAULT_LATE: /* a late commit went by way of a follower */
         return options->servers > 1 ? NULL : "two servers at least (world servers=2) with this fault";
     case WORLD_FAULT_SWEEP:
         return options->no_containers ? "servers that know containers with this fault" : NULL;
@@ -338,7 +339,7 @@ void faults_do(const struct action *action)
 
 /* ---- what an expiry costs ---- */
 
-/* An open handle of the client has the session: it may come back for it. */
+/* Returns true if an open handle of the client has the session: the client may come back for it. */
 static bool is_owned(int client, int32_t session)
 {
     int open_handles = fakezk_handles(client);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Guarded writes: what an application does with the guard of a lock (D12).
+/* Guarded writes: an application's use of the guard of a lock (D12).
  *
- * The resource is the data of the lock's directory. A write is one multi: the recipe's check that the contender node of
- * the hold exists, and a set. Like an application that must get its write done, the process sends it again after every
- * lost answer, over the next link and also in the next session, with the guard that it was given when it held. The
- * guard is what makes that harmless: once the hold is over, the multi is refused.
+ * The resource is the data of the lock's directory. A write is one multi: the recipe's check that the
+ * contender node of the hold exists, and a set. The process behaves like an application that must get its
+ * write done. After every lost answer it sends the write again, over the next link and also in the next
+ * session. It uses the guard that it was given when it held. The guard makes that harmless: once the hold is
+ * over, the multi is refused.
  *
- * A write lies in the process's heap until it is answered, because the client library writes its results there. */
+ * A write is kept in the process's heap until it is answered, because the client library writes its results
+ * there. */
 #include "coordzk/internal.h"
 
 #include <lockstep/error.h>
@@ -21,10 +23,10 @@ struct guarded {
     uint8_t process;
     uint8_t lock;
     uint8_t owner;
-    uint8_t sent;               /* its answer is to come */
-    int64_t token;              /* of the hold */
-    char path[FAKEZK_PATH_MAX]; /* of the guard */
-    char data[40];              /* what is written says whose write it is: the world reads it in the log */
+    uint8_t sent;               /* 1 while its answer is due */
+    int64_t token;              /* position of the hold's token */
+    char path[FAKEZK_PATH_MAX]; /* path of the guard */
+    char data[40];              /* the data names its writer: the world reads it in the log */
     zoo_op_t ops[2];            /* the guard, and the set */
     zoo_op_result_t results[2];
 };
@@ -69,14 +71,15 @@ static void tell(const struct guarded *write, int rc)
     the_host->event(&event);
 }
 
-/* The writer is told, and the write is over. */
+/* Tells the writer of the result, and ends the write. */
 static void end(struct guarded *write, int rc)
 {
     tell(write, rc);
     drop(write);
 }
 
-/* Nobody knows whether it was done, or it certainly was not because the link or the session was at its end. */
+/* Returns true if it is unknown whether the write was done, or if it was not because the link or the session
+ * ended. */
 static bool is_unanswered(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZSESSIONEXPIRED || rc == ZSESSIONMOVED ||
@@ -107,8 +110,8 @@ static void on_answered(int rc, const void *data)
     answered((struct guarded *)(uintptr_t)data, rc);
 }
 
-/* A recipe without a way of its own: the call is made unless the handle is dead, because on a dead handle zoo_amulti() ends the
- * process (F16). In a world nothing comes between the question and the call. */
+/* Sends a write for a recipe without multi(). The call is made unless the handle is dead, because on a dead
+ * handle zoo_amulti() ends the process (F16). In a world nothing comes between the question and the call. */
 static int send_plainly(struct guarded *write)
 {
     zhandle_t *zh = recipe()->handle(the_host->state(write->process));
@@ -122,7 +125,7 @@ static int send_plainly(struct guarded *write)
     return LS_OK;
 }
 
-/* A write that was not taken for want of a connection waits for the next one. */
+/* Sends a write. Without a connection it is not taken, and waits for the next one. */
 static void issue(struct guarded *write)
 {
     memset(write->results, 0, sizeof write->results);
@@ -139,7 +142,7 @@ static void issue(struct guarded *write)
     }
 }
 
-/* In line behind those before it. */
+/* Appends a write to those of its process. */
 static void append(struct guarded *write)
 {
     struct guarded *last = the_host->kept(write->process);
@@ -175,7 +178,7 @@ void guarded_start(int client, int lock, int owner, int64_t position)
     issue(write);
 }
 
-/* Of a new session nothing is under way, whatever the old one still owes (F21). */
+/* In a new session nothing is under way, even if answers of the old one are still due (F21). */
 void guarded_resume(int client, bool new_session)
 {
     struct guarded *next;

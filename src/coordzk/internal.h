@@ -9,12 +9,12 @@
 
 #include <lockstep/fakezk.h>
 
-/* The world around the fake. */
+/* The services of the world around the fake. */
 extern const struct coord_host *the_host;
 
 /* ---- steps.c: the fake's steps as actions ---- */
 
-/* The step that an action with TRAIT_STEP, or EXPIRE, stands for. */
+/* Writes the step of the fake that an action with TRAIT_STEP, or EXPIRE, stands for. */
 void step_of_action(const struct action *action, struct fakezk_step *out);
 
 void steps_list(struct action_list *list, int client);
@@ -36,22 +36,22 @@ unsigned faults_price(const struct action *action);
 void events_open(void);
 void events_observe(void *ctx, const struct fakezk_event *event);
 
-/* What a path is to the locks of the world. */
+/* Role of a path for the locks of the world. */
 enum path_role {
     PATH_OTHER,
     PATH_DIRECTORY, /* the path of a lock, or a child of it below which nodes of the lock stand */
-    PATH_CONTENDER, /* a node of a lock that stands in line, if it is ephemeral */
-    PATH_QUEUED,    /* one that queues, likewise */
+    PATH_CONTENDER, /* a contender of a lock, if it is ephemeral */
+    PATH_QUEUED,    /* a node that queues for a lock, if it is ephemeral */
     PATH_COUNT,     /* the node of a lock's capacity */
 };
-/* The lock that a path is about, -1 if there is none. Of the locks of a group: the one whose contender it is, or
- * else the first. */
+/* Returns the lock that a path is about, -1 if there is none. Of the locks of a group it is the one whose
+ * contender the path is, or else the first. */
 int lock_of_path(const char *path, enum path_role *role);
-/* The path of a client's oldest contender in the group of a lock, if it is one of that lock. Otherwise the path of
- * the client's oldest node that queues there, or NULL. */
+/* Returns the path of a client's oldest contender in the group of a lock, if it is one of that lock.
+ * Otherwise returns the path of the client's oldest node that queues there, or NULL. */
 const char *contender_of(int client, int lock);
-/* The directories below which nodes of a lock stand, the deepest first, and the path of the lock last. NULL
- * behind them. */
+/* Returns the index-th directory below which nodes of a lock stand, the deepest first, and the path of the
+ * lock last. NULL behind them. */
 const char *lock_directory(int lock, int index);
 
 /* ---- texts.c ---- */
@@ -64,17 +64,17 @@ void texts_stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX]);
 /* ---- guarded.c: writes that commit only while the hold stands; called with the client entered ---- */
 
 void guarded_start(int client, int lock, int owner, int64_t position);
-/* Whether a write of this owner (any, if it is -1) has no answer yet. */
+/* Returns true if a write of this owner (-1 = of any) has no answer yet. */
 bool guarded_waits(int client, int owner);
-/* The link is up: what has no answer is sent again. */
+/* Sends unanswered writes again when the link is up. */
 void guarded_resume(int client, bool new_session);
-/* A multi with a check committed or failed: an effect, if it was a guarded write. */
+/* Emits an effect if this multi with a check, which committed or failed, was a guarded write. */
 void guarded_observe(const struct fakezk_event *from);
 int guarded_ask(int client, int lock, int owner);
 
 /* ---- without.c: worlds that lack choice points ---- */
 
-/* Takes out of a list what is no choice; returns how many are left. */
+/* Removes the actions that are no choice from a list; returns how many are left. */
 int without_filter(struct action *actions, int count);
 
 #endif

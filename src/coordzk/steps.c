@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The fake's steps as actions of the world: which can happen, which a well-behaved system takes, what is news. */
+/* The fake's steps as actions of the world: the enabled ones, those of a well-behaved system, and their
+ * news. */
 #include "coordzk/internal.h"
 
 #define STEPS_MAX 512
@@ -69,8 +70,9 @@ bool steps_enabled(const struct action *action)
     return fakezk_can_step(&step);
 }
 
-/* A refused request, a lagging follower, a late commit and a missing answer are for scripts and searches to choose. In
- * timed worlds what has become due is no choice. */
+/* Returns true if a well-behaved system takes the step. A refused request, a lagging follower, a late commit
+ * and a missing answer are left to scripts and searches. In timed worlds a step that has become due is no
+ * choice. */
 static bool well_behaved(const struct fakezk_step *step)
 {
     switch ((enum fakezk_step_kind)step->kind) {
@@ -100,7 +102,8 @@ bool steps_next_by_default(int client, struct action *out)
     return false;
 }
 
-/* A late write commits when nothing else is under way: time passes before it, so that a reconnect comes first. */
+/* Chooses the commit of a late write when no other step is left. Time passes before it, so a reconnect comes
+ * first. */
 bool steps_last_by_default(struct action *out)
 {
     int count = fakezk_steps_in_turn((int)FAKEZK_NONE, steps, STEPS_MAX);
@@ -115,8 +118,8 @@ bool steps_last_by_default(struct action *out)
 
 /* ---- doing one ---- */
 
-/* Which steps are news, and for whom: a commit or the end of a session for everybody, a link for its process. That a
- * request was read or refused is none. */
+/* Notes for which processes a step is news. A commit or the end of a session is news for all, a link for its
+ * process. A request that was read or refused is none. */
 static void note_news(const struct fakezk_step *step, int32_t zxid, struct coord_news *news)
 {
     switch ((enum fakezk_step_kind)step->kind) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Labels of the fake's steps (D4), and what a delivery brings to its recipe. */
+/* Labels of the fake's steps (D4), and texts of the answers that deliveries bring. */
 #include "coordzk/internal.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const char *process_name(int client)
     return the_host->options->name[client];
 }
 
-/* Which of its client's closing sessions this is: 0 for the first. */
+/* Returns the index of this session among its client's closing sessions, from 0 on. */
 static int closing_index(const struct action *action)
 {
     int32_t sessions[COORD_SESSIONS_MAX];
@@ -72,7 +72,7 @@ static bool is_one_of(const char *const *words, const char *word, size_t size)
     return false;
 }
 
-/* "create-reply" is about a request of 6 letters; 0 = it is no reply. */
+/* Returns the size of the request's name in a reply's: 6 for "create-reply"; 0 = it is no reply. */
 static size_t stem_of_reply(const char *what, size_t size)
 {
     static const char END[] = "-reply";
@@ -80,7 +80,7 @@ static size_t stem_of_reply(const char *what, size_t size)
     return size > end && strncmp(what + size - end, END, end) == 0 ? size - end : 0;
 }
 
-/* What fakezk_describe_step() says, with what is put behind it. */
+/* Returns true for words of fakezk_describe_step(), with or without a suffix. */
 bool texts_label_word(const char *word)
 {
     static const char *const REQUESTS[] = {"create", "delete", "exists", "get",     "set",   "list", "sync",
@@ -106,7 +106,7 @@ bool texts_label_word(const char *word)
 
 /* ---- what a delivery brings ---- */
 
-/* Codes that recipes tell apart have a name. */
+/* Writes the name of a code. Codes that recipes tell apart have one. */
 static void name_code(int rc, char *text, size_t size)
 {
     static const struct {
@@ -136,7 +136,7 @@ static void name_code(int rc, char *text, size_t size)
     snprintf(text, size, "rc=%d", rc);
 }
 
-/* What a delivery is about, and whether it is a reply; then its code is written too. */
+/* The description of a delivery. `code` and `rc` are valid for replies only. */
 struct delivery {
     struct fakezk_step step;
     char what[FAKEZK_PATH_MAX], code[32];
@@ -156,10 +156,11 @@ static void look_at(const struct action *action, struct delivery *delivery)
     }
 }
 
-#define NAMES_TOLD_MAX 8 /* of a list; how many more there are is said */
-#define DIGITS 10        /* behind the name of a sequential node */
+#define NAMES_TOLD_MAX 8 /* most names of a list that are written */
+#define DIGITS 10        /* number of digits at the end of a sequential node's name */
 
-/* Names in the order in which they come: a contender's number and whose node it is, any other name as it is. */
+/* Writes the names of a list in their order: of a contender its number and its process, any other name as it
+ * is. Then how many more there are. */
 static void say_names(const struct delivery *delivery, char *text, size_t size)
 {
     const char *name[NAMES_TOLD_MAX];
@@ -195,7 +196,8 @@ void texts_answer(const struct action *action, char text[WORLD_LABEL_MAX])
     }
 }
 
-/* A reply with its code; a watch event with whose node it is about (unknown if it is found out at a reconnect); a session event. */
+/* Writes the stimulus of a delivery. A reply has its code. A watch event says whose node it is about: unknown
+ * if it is found out at a reconnect. */
 void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
 {
     struct delivery delivery;

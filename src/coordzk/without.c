@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Worlds that lack a choice point (src/sim/without.c): which actions are no choice.
+/* Worlds that lack a choice point (src/sim/without.c): the actions that are no choice.
  *
- * Of what goes on by itself each rule leaves something, and the next rule looks at what the one before has left: a world
- * without choices has fewer runs, but none that ends early. */
+ * Each rule keeps at least one of the actions that happen by themselves, and the next rule looks at the
+ * remaining ones. So a world without choices has fewer runs, but none that ends early. */
 #include "coordzk/internal.h"
 
 #include <string.h>
 
 /* ---- what is left of a list ---- */
 
-/* A list, and what in it decides about others. */
+/* A list, and the facts in it that decide about other actions. */
 struct look {
     const struct action *actions;
     int count;
-    int mover;   /* the first process that has something under way, -1 = nobody */
-    bool buries; /* a session that was marked can end */
+    int mover;   /* the first process with a step under way, -1 = none */
+    bool buries; /* an expired session can end */
     bool calls;  /* a callback can run */
 };
 
@@ -49,7 +49,7 @@ static bool is_own(const struct action *action)
            action->kind == ACTION_FIRE;
 }
 
-/* a: sessions take turns. While something of one is under way, the others wait. */
+/* a: sessions take turns. While a step of one is under way, the others wait. */
 static bool is_out_of_turn(const struct look *look, const struct action *action)
 {
     return look->mover >= 0 && is_own(action) && action->process != look->mover;
@@ -60,7 +60,7 @@ static bool in_flight(int p, int handle)
     return handle >= 0 && fakezk_outstanding(p, handle) + fakezk_unreceived_messages(p, handle) > 0;
 }
 
-/* On some link of the process. */
+/* Returns true if a message is under way on some link of the process. */
 static bool some_in_flight(int p)
 {
     int handle;
@@ -76,7 +76,7 @@ static int cut_handle(const struct action *cut)
     return fakezk_linked(cut->process, action_cut_link(cut));
 }
 
-/* b: a link breaks only while nothing travels on it. */
+/* b: a link breaks only while no message is under way on it. */
 static bool breaks_in_flight(const struct look *look, const struct action *action)
 {
     (void)look;
@@ -87,7 +87,7 @@ static bool breaks_in_flight(const struct look *look, const struct action *actio
     return breaks;
 }
 
-/* c: what is lost on a link was not applied: no write that was, or will be, loses its answer. */
+/* c: a message that is lost on a link was not applied. No write that was, or will be, loses its answer. */
 static bool hides_write(const struct look *look, const struct action *action)
 {
     int handle;
@@ -112,7 +112,7 @@ static bool hides_write(const struct look *look, const struct action *action)
     }
 }
 
-/* The handle that has this session; -1 if its process has left it. */
+/* Returns the handle that has this session; -1 if its process has left it. */
 static int handle_of(const struct action *expire)
 {
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
@@ -140,7 +140,7 @@ static bool connects_elsewhere(const struct look *look, const struct action *act
     return false;
 }
 
-/* f: a session is marked only while nothing of it is under way, and ends in the same moment. */
+/* f: a session expires only while nothing of it is under way, and ends in the same moment. */
 static bool expires_in_flight(const struct look *look, const struct action *action)
 {
     if (look->buries) {
@@ -151,7 +151,7 @@ static bool expires_in_flight(const struct look *look, const struct action *acti
            fakezk_outstanding(action->process, handle) + fakezk_queued(action->process, handle) > 0;
 }
 
-/* i: a client never stands still: what it has been sent it is told before anything else happens. */
+/* i: a client never stands still. It is told of its messages before anything else happens. */
 static bool overtakes_callback(const struct look *look, const struct action *action)
 {
     return look->calls && action->kind != ACTION_DELIVER;

@@ -13,16 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_EVERY 4096u /* nodes */
+#define LOOK_EVERY 4096u /* nodes between two looks at memory and limits */
 #define TIMERS_NOTED 6
-#define NOTED_UNFAIR 255u /* in place of a label, plus one */
+#define NOTED_UNFAIR 255u /* in place of label + 1: the step is not fair */
 
-/* What is asked of the content of a block, by its number: once. */
+/* Cached answers about one content of a block. */
 struct noted {
-    bool known, waits;           /* of a process */
-    uint8_t left;                /* of the budgets */
-    uint8_t timer[TIMERS_NOTED]; /* of a process, the label of each timer, plus one */
-    uint32_t ended;              /* of the budgets: the content without any */
+    bool known, waits;           /* of a process's block: whether the process waits for a lock */
+    uint8_t left;                /* of the block of the budgets: how many faults can still be bought */
+    uint8_t timer[TIMERS_NOTED]; /* of a process's block: for each timer its label + 1; 0 = not known */
+    uint32_t ended;              /* of the block of the budgets: number of the content with nothing left */
 };
 
 struct collect {
@@ -33,14 +33,13 @@ struct collect {
     size_t blocks;
     int budgets;
     int process_block[WORLD_PROCESSES_MAX];
-    struct hash_table nodes; /* by fingerprint: numbers plus one */
-    /* The states of the nodes from number `first` on. */
-    uint32_t *waits;
+    struct hash_table nodes; /* by fingerprint: number of the node + 1 */
+    uint32_t *waits;         /* the states of the nodes from number `first` on */
     size_t first, waits_max;
-    size_t next; /* the first that waits */
-    struct noted *noted;
+    size_t next;         /* the first node that is not expanded yet */
+    struct noted *noted; /* by number of a content */
     size_t noted_max;
-    uint8_t label[ACTION_KINDS][WORLD_PROCESSES_MAX + 1][8]; /* of those that need no look: plus one */
+    uint8_t label[ACTION_KINDS][WORLD_PROCESSES_MAX + 1][8]; /* label + 1 of an action that is no timer */
 };
 
 /* ---- nodes ---- */
@@ -96,7 +95,7 @@ static bool is_full(struct collect *c, uint32_t nodes)
     return c->search->limit != NULL;
 }
 
-/* The node with that fingerprint, which is added if it is new; GRAPH_NONE if memory is short. */
+/* Returns the node with this fingerprint, added if it is new; GRAPH_NONE at a limit or if memory is short. */
 static uint32_t node_of(struct collect *c, uint64_t fingerprint, const uint32_t *state, uint32_t parent,
                         bool is_after)
 {
@@ -120,7 +119,7 @@ static uint32_t node_of(struct collect *c, uint64_t fingerprint, const uint32_t 
     return n;
 }
 
-/* ---- what is known of contents ---- */
+/* ---- cached answers ---- */
 
 static struct noted *note_of(struct collect *c, uint32_t number)
 {
@@ -154,7 +153,7 @@ static bool mark_waiters(struct collect *c, const uint32_t *state, uint32_t *mar
     return true;
 }
 
-/* The same state with nothing left of the budgets. */
+/* Makes *ended the same state with nothing left of the budgets. Returns false if memory is short. */
 static bool end_faults(struct collect *c, const uint32_t *state, uint32_t *ended, uint64_t *fingerprint)
 {
     expansion_load(c->expansion, state);
@@ -162,7 +161,7 @@ static bool end_faults(struct collect *c, const uint32_t *state, uint32_t *ended
     return expansion_present(c->expansion, ended, fingerprint);
 }
 
-/* What is noted of a state's budgets. */
+/* Returns the answers about a state's block of budgets; NULL if memory is short. */
 static struct noted *note_budgets(struct collect *c, const uint32_t *state)
 {
     uint32_t number = state[c->budgets];
@@ -184,7 +183,7 @@ static struct noted *note_budgets(struct collect *c, const uint32_t *state)
 
 /* ---- labels ---- */
 
-/* The number of a channel, which is added if it is new. */
+/* Returns the number of a channel, which is added if it is new. */
 static unsigned channel_of(struct collect *c, const char *text)
 {
     struct after *after = c->after;
@@ -209,7 +208,7 @@ static unsigned look_at_label(struct collect *c, const uint32_t *state, const st
     return world_channel(c->world, action, text) ? channel_of(c, text) : GRAPH_UNFAIR;
 }
 
-/* Most labels follow from the action; that of a timer from its process. */
+/* Returns the label of an action. It follows from the action; a timer's follows from its process's block. */
 static unsigned label_of(struct collect *c, const uint32_t *state, const struct action *action)
 {
     static uint8_t none;
@@ -232,7 +231,8 @@ static unsigned label_of(struct collect *c, const uint32_t *state, const struct 
 
 /* ---- steps ---- */
 
-/* A fault: what comes after it can be the last word, or there is more. */
+/* Adds the nodes behind a fault. If more faults can follow, there is a before node. As this fault may be the
+ * last one, there is an after node too, unless the before node is known already. */
 static bool add_fault(struct collect *c, uint32_t from, int successor, const struct noted *noted)
 {
     const uint32_t *state = expansion_state(c->expansion, successor);
@@ -291,7 +291,7 @@ static bool add_after(struct collect *c, uint32_t n, const uint32_t *state, int 
 
 static bool expand(struct collect *c, uint32_t n)
 {
-    uint32_t state[ARENA_BLOCKS_MAX]; /* the list moves while it grows */
+    uint32_t state[ARENA_BLOCKS_MAX]; /* a copy: the list moves while it grows */
     LS_ASSERT(c->waits != NULL);
     memcpy(state, c->waits + (n - c->first) * c->blocks, c->blocks * sizeof *state);
     int count = expansion_of(c->expansion, state, 0);
@@ -311,7 +311,7 @@ static bool sweep(struct collect *c)
     }
     expansion_swept(c->expansion);
     if (c->noted != NULL) {
-        memset(c->noted, 0, c->noted_max * sizeof *c->noted); /* contents have other numbers now */
+        memset(c->noted, 0, c->noted_max * sizeof *c->noted); /* contents have new numbers now */
     }
     return swept || end_for_memory(c);
 }
@@ -326,7 +326,7 @@ static void note_bytes(struct collect *c)
         c->noted_max * sizeof *c->noted;
 }
 
-/* The first state, and the same if nothing ever fails. */
+/* Adds the roots: the first state, and the same with nothing left of the budgets. */
 static bool begin(struct collect *c)
 {
     uint32_t state[ARENA_BLOCKS_MAX], ended[ARENA_BLOCKS_MAX];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Breadth first: all states of one depth before those of the next, so that the first violation is a shortest one. Each
- * state remembers from which one it came and by what; of those that wait the numbers are kept. */
+/* Breadth-first search: all states of one depth come before those of the next, so the first violation that
+ * it finds has a shortest run. Each state has its parent and the action that led to it. For states of the
+ * frontier, which are not expanded yet, the numbers of their blocks are kept too. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "explore/expansion.h"
@@ -19,12 +20,12 @@ struct origin {
 struct wave {
     struct search *search;
     struct expansion *expansion;
-    struct origin *origin; /* of each state, in the order in which they were found */
+    struct origin *origin; /* of each state, in the order in which the states were found */
     size_t states, states_max;
-    size_t next;     /* the first that waits */
-    uint32_t *waits; /* of each state from number `first` on */
+    size_t next;     /* the first state of the frontier */
+    uint32_t *waits; /* of each state from number `first` on, the numbers of its blocks */
     size_t first, waits_max;
-    size_t blocks; /* numbers of a state */
+    size_t blocks; /* how many numbers make a state */
 };
 
 static uint32_t *state_at(const struct wave *w, size_t state)
@@ -32,7 +33,8 @@ static uint32_t *state_at(const struct wave *w, size_t state)
     return w->waits + (state - w->first) * w->blocks;
 }
 
-/* States that wait move to the front when half of the list is behind them, before it grows. */
+/* Makes room. The frontier moves to the start of the list if more than half is expanded, else the list
+ * grows. */
 static bool make_room_to_wait(struct wave *w)
 {
     if (w->states - w->first < w->waits_max) {
@@ -76,7 +78,7 @@ static bool add_state(struct wave *w, size_t parent, const struct action *action
     return true;
 }
 
-/* What leads to a state, then one more action if there is one. */
+/* Keeps the path to a state, and behind it `last` unless that is NULL. */
 static void keep_path(struct wave *w, size_t state, const struct action *last)
 {
     uint64_t length = w->origin[state].depth;
@@ -109,7 +111,7 @@ static bool visit(struct wave *w, size_t state, int successor)
 
 static bool expand(struct wave *w, size_t state)
 {
-    uint32_t numbers[ARENA_BLOCKS_MAX]; /* the list moves while it grows */
+    uint32_t numbers[ARENA_BLOCKS_MAX]; /* a copy: the list moves while it grows */
     struct search *search = w->search;
     memcpy(numbers, state_at(w, state), w->blocks * sizeof *numbers);
     int count = expansion_of(w->expansion, numbers, w->origin[state].depth);

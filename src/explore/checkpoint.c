@@ -18,9 +18,9 @@
 #define MAGIC_BYTES 16
 #define STACKS_MAX 1000000u
 #define FINGERPRINTS_AT_ONCE 65536u
-#define REST_AFTER 50 /* times as long as keeping took: it costs two parts in a hundred at most */
+#define REST_AFTER 50 /* the pause after a checkpoint, in times that it took: so they cost 2 % at most */
 
-/* Numbers of a checkpoint, as they stand in the file. */
+/* Numbers of a checkpoint, in the order of the file. */
 enum number {
     NUMBER_STAGE, /* enum stage */
     NUMBER_SET,
@@ -40,26 +40,26 @@ enum number {
     NUMBERS
 };
 
-/* What is left to do. Stacks and fingerprints follow only in the first stage. */
+/* The work that is left. Stacks and fingerprints follow only in the first stage. */
 enum stage {
     STAGE_STATES,
-    STAGE_LIVE, /* the layers of this set are complete, who waits for ever is not known */
+    STAGE_LIVE, /* the layers of this set are complete, its liveness (live.h) is not judged */
     STAGE_DONE,
     STAGES
 };
 
-/* What says which search it is. */
+/* The identity of a search. */
 struct identity {
     char *build, *options, *scenario; /* owned */
     size_t build_size, options_size, scenario_size;
 };
 
-/* In memory that the workers of a search share; what the pointers stand for was there before they were forked. */
+/* Lies in memory that the workers of a search share. Its pointers were set before the workers were forked. */
 struct checkpoint {
-    const char *path; /* NULL = not kept */
+    const char *path; /* the file to write; NULL = none */
     double every_s, due_s;
     int error;
-    /* What it goes on from. */
+    /* The file to continue from. */
     bool resumes;
     const char *from;
     uint64_t number[NUMBERS];
@@ -68,7 +68,7 @@ struct checkpoint {
     struct stack *stack; /* owned */
     size_t stacks;
     atomic_size_t taken;
-    struct savefile_reader reader; /* at the fingerprints */
+    struct savefile_reader reader; /* its next bytes are the fingerprints */
 };
 
 static double now_s(void)
@@ -131,7 +131,7 @@ static void put_stats(struct savefile_writer *file, const struct check_stats *st
     }
 }
 
-/* Of the scenario's processes alone. */
+/* Steps are written for the scenario's processes alone. */
 static void put_tried(struct savefile_writer *file, const struct search *search)
 {
     const struct tried *tried = &search->run->tried;
@@ -200,7 +200,7 @@ void checkpoint_save(struct search *search, const struct check_stats *stats, con
     search->counts->saving = false;
 }
 
-/* Without states. */
+/* Writes a checkpoint without stacks and fingerprints. */
 static void save_stage(struct search *search, enum stage stage)
 {
     struct savefile_writer file;
@@ -299,7 +299,7 @@ static bool take_stats(struct savefile_reader *file, struct check_stats *stats)
     return true;
 }
 
-/* A number of so many bits at most. */
+/* Reads a number that has at most `bits` bits. */
 static bool take_bits(struct savefile_reader *file, int bits, uint32_t *out)
 {
     uint64_t number;
@@ -493,7 +493,7 @@ void checkpoint_close(struct search *search)
     search->checkpoint = NULL;
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
 bool checkpoint_resumes(const struct search *search)
 {

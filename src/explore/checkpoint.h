@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A search is kept in a file now and then, and goes on from it later: what waits as actions (stack.h), the fingerprints of
- * what was seen, counts and premises; never images of worlds. It goes on in the same build of the program, with the same
- * scenario and the options that make a search what it is; limits and the number of workers may differ.
+/* Checkpoints: a search is written to a file from time to time, and can be continued from it later.
  *
- * What is kept is a moment between two states, at which each state that was found is either expanded or waits: nothing is
- * counted twice or left out. All functions do nothing, and say no, if search->checkpoint is NULL. */
+ * The file has the frontier as actions (stack.h), the fingerprints of the known states, counts and premises.
+ * It has no images of worlds. Only the same build of the program continues it, with the same scenario and the
+ * same `identity` (explore.h). Limits and the number of workers may differ.
+ *
+ * A checkpoint is taken between the expansions of two states. Each known state is then either expanded or
+ * in the frontier, so no state is counted twice or left out.
+ *
+ * search->checkpoint is NULL if the search is neither kept nor continued. Then all questions are answered
+ * with no, and checkpoint_save_layers() and _end() do nothing. checkpoint_set(), _layer(), _enter(),
+ * _is_wrong() and _save() must not be called. */
 #ifndef EXPLORE_CHECKPOINT_H
 #define EXPLORE_CHECKPOINT_H
 
@@ -15,54 +21,56 @@
 
 #define CHECKPOINT_TEXT_MAX 1400
 
-/* Whether the file is whole and one of this build, of these options and this scenario. Returns 0; or -1 and says what was
- * expected and what was found. */
+/* Checks that the file is complete, and that it is of this build, these options and this scenario. Returns
+ * 0; or -1 with texts in `expected` and `found`. */
 int checkpoint_check(const char *path, const char *identity, const struct scenario *scenario,
                      char expected[CHECKPOINT_TEXT_MAX], char found[CHECKPOINT_TEXT_MAX]);
 
-/* Makes search->checkpoint, if the options say so, and reads what it goes on from up to the fingerprints. False if that fails;
- * search->wrong says why. */
+/* Makes search->checkpoint if the options ask for one, and reads the file to continue from, up to the
+ * fingerprints. Returns false if that fails; search->wrong says why. */
 bool checkpoint_open(struct search *search);
 void checkpoint_close(struct search *search);
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
-/* True until checkpoint_enter() if the search goes on from a file. */
+/* Returns true until checkpoint_enter() if the search is continued from a file. */
 bool checkpoint_resumes(const struct search *search);
 
-/* Where it goes on: all is done, or the layers of a set of run constants are and who waits for ever is not known, or the set
- * and the budget of the layer. */
+/* Where the search continues. First: nothing is left to do, or only the liveness (live.h) of a set of run
+ * constants. Otherwise: the number of that set, and the fault budget of the layer. */
 bool checkpoint_is_done(const struct search *search);
 bool checkpoint_layers_done(const struct search *search);
 int checkpoint_set(const struct search *search);
 int checkpoint_layer(const struct search *search);
 
-/* Sets counts and premises, and fills search->visited if there is one. False if that fails; search->wrong or ->limit
- * says why. */
+/* Sets counts and premises from the file, and fills search->visited if the file has states. Returns false
+ * if that fails; search->wrong or search->limit says why. */
 bool checkpoint_enter(struct search *search);
 
-/* One of the stacks to go on with, each to one worker; NULL if there are no more. It stays the checkpoint's. */
+/* Returns a stack that no worker has got yet, owned by the checkpoint; NULL if there are no more. */
 const struct stack *checkpoint_take(const struct search *search);
 
-/* The file cannot be gone on with, because it is not what it seems. */
+/* Sets search->wrong: the file cannot be continued. */
 void checkpoint_is_wrong(struct search *search, const char *why);
 
 /* ---- keeping ---- */
 
-/* True if the search is kept at all; if it is time to. */
+/* Returns true if the search has a file to be kept in. */
 bool checkpoint_is_wanted(const struct search *search);
+
+/* Returns true if it is time to keep it again. */
 bool checkpoint_is_due(const struct search *search);
 
-/* Keeps the search, whose stacks these are, besides those that nobody has taken; `stats` are those of all workers. Nothing may be
- * added to the set of states meanwhile. If it cannot be written, that is remembered and the search goes on. */
+/* Writes a checkpoint with these stacks and those that no worker has taken. `stats` are those of all workers,
+ * which add no states meanwhile. If writing fails, the search goes on. */
 void checkpoint_save(struct search *search, const struct check_stats *stats, const struct stack *stacks,
                      int count);
 
-/* Keeps that the layers of this set are complete; that all is done. */
+/* Write that all layers of this set are complete, and that nothing is left to do. */
 void checkpoint_save_layers(struct search *search);
 void checkpoint_save_end(struct search *search);
 
-/* errno of the last time that it was kept; 0 = well. */
+/* Returns the errno of the last attempt to write, 0 = it succeeded. */
 int checkpoint_error(const struct search *search);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Depth first: down into one of the new successors, then into the others.
+/* Depth-first search: it goes down into one new successor of a state, then into the others.
  *
- * All new successors of a state are found at once and put on a stack. Those below which the search is stand among them as
- * the path to the present state. */
+ * * All new successors of a state are found at once and pushed on a stack. The states on the stack wait, or
+ * are on the path from the first state to the present one. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "explore/checkpoint.h"
@@ -16,25 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A state on the stack. Its numbers stand in a list of their own. */
+/* A state on the stack. The numbers of its blocks are in `state` of struct descent. */
 struct place {
-    struct action action; /* what led here */
+    struct action action; /* the action that led to the state */
     enum { PLACE_WAITS, PLACE_ON_PATH, PLACE_GIVEN_AWAY, PLACE_UNSEEN } is;
 };
 
 struct descent {
     struct search *search;
     struct expansion *expansion;
-    const struct share_piece *piece; /* what leads to the first place, NULL = nothing */
+    const struct share_piece *piece; /* its path leads to the first place; NULL = that is the first state */
     struct place *place;
     uint32_t *state;
-    size_t blocks; /* numbers of a state */
+    size_t blocks; /* how many numbers make a state */
     size_t places, places_max;
     size_t depth; /* places on the path, without the first */
-    bool whole;   /* all that is still to be done stands on the stack */
+    bool whole;   /* all work that is left is on the stack */
 };
 
-/* Steps of the path from the first state of all to the present one. */
+/* Returns the number of steps from the first state of all runs to the present one. */
 static uint64_t depth_of(const struct descent *d)
 {
     return (d->piece != NULL ? d->piece->length : 0) + d->depth;
@@ -71,7 +71,7 @@ static bool push(struct descent *d, const struct action *action, const uint32_t 
     return true;
 }
 
-/* Adds a successor if it is new. */
+/* Pushes a successor if it is new. Returns false if the search is over. */
 static bool visit(struct descent *d, int successor)
 {
     struct search *search = d->search;
@@ -92,8 +92,8 @@ static bool visit(struct descent *d, int successor)
     }
 }
 
-/* A limit ended the search between a state's successors: this one, which may be counted already, and those behind it stay on
- * the stack for a checkpoint. */
+/* Pushes the successor at which a limit ended the search, which may be counted already, and those behind it,
+ * for a checkpoint. `first` is in the order of the list: with --subsume there are no checkpoints. */
 static void leave_unseen(struct descent *d, int first, int count)
 {
     struct expansion *x = d->expansion;
@@ -110,7 +110,7 @@ static void leave_unseen(struct descent *d, int first, int count)
 
 /* ---- paths ---- */
 
-/* What led to the place, of those on the path below it; returns how many actions there are. */
+/* Copies the actions of the path below a place, from the second place on. Returns how many they are. */
 static size_t copy_path(const struct descent *d, struct action *to, size_t place)
 {
     size_t count = 0;
@@ -122,7 +122,7 @@ static size_t copy_path(const struct descent *d, struct action *to, size_t place
     return count;
 }
 
-/* All actions that led to the present state, and one more if there is one; owned by the caller, NULL if memory is short. */
+/* Returns all actions to the present state, then `last` unless NULL; to be freed. NULL if memory is short. */
 static struct action *whole_path(const struct descent *d, const struct action *last, size_t *length)
 {
     size_t before = d->piece != NULL ? d->piece->length : 0;
@@ -167,7 +167,7 @@ static void pop(struct descent *d)
     d->depth -= d->place[d->places].is == PLACE_ON_PATH && d->places > 0;
 }
 
-/* The last place, which waits, becomes the end of the path. */
+/* Expands the last place, which waits. It becomes the end of the path. False if the search is over. */
 static bool go_down(struct descent *d)
 {
     struct search *search = d->search;
@@ -180,12 +180,12 @@ static bool go_down(struct descent *d)
     if (distrust_is_due(search, DISTRUST_PATH_EVERY, &search->next_again) && !doubt_path(d)) {
         return false;
     }
-    static uint32_t state[ARENA_BLOCKS_MAX]; /* the list moves while it grows */
+    static uint32_t state[ARENA_BLOCKS_MAX]; /* a copy: the list moves while it grows */
     memcpy(state, state_at(d, d->places - 1), d->blocks * sizeof *state);
     d->whole = false;
     int count = expansion_of(d->expansion, state, depth_of(d));
     for (int i = 0; i < count; i++) {
-        /* Subsumed are states with less left: those with more go first, which the last of the stack does. */
+        /* Faults are listed last. With --subsume they go first: the top of the stack has more left. */
         if (!visit(d, d->search->options->subsume ? count - 1 - i : i)) {
             leave_unseen(d, i, count);
             return false;
@@ -195,7 +195,7 @@ static bool go_down(struct descent *d)
     return count >= 0;
 }
 
-/* One state, or one step back. False when the search is over. */
+/* Expands one state, or goes one step back. Returns false if the search is over. */
 static bool advance(struct descent *d)
 {
     if (d->places == 0) {
@@ -208,7 +208,7 @@ static bool advance(struct descent *d)
     return go_down(d);
 }
 
-/* Forgets what no state on the stack needs. */
+/* Drops all contents that no state on the stack has. */
 static bool sweep(struct descent *d)
 {
     bool swept = expansion_sweep(d->expansion);
@@ -232,8 +232,8 @@ static void note_progress(struct descent *d)
 
 /* ---- among several workers ---- */
 
-/* What waits nearest to the first state is the largest part that can be given away: all that waits behind one place of the
- * path, but not what the giver does next. */
+/* Gives the waiting successors of one state of the path to another worker. The state is the one nearest to
+ * the first state that has some: below it lies the most work. The last place of the stack stays. */
 static void give_away(struct descent *d)
 {
     static struct share_piece piece;
@@ -261,7 +261,7 @@ static void give_away(struct descent *d)
     }
 }
 
-/* Goes to the state that a piece begins at, and to those that wait there: what their giver has counted is not counted again. */
+/* Does the path of a piece, and pushes its untried states. The giver has counted all of them already. */
 static bool enter_piece(struct descent *d)
 {
     const struct share_piece *piece = d->piece;
@@ -286,7 +286,7 @@ static bool enter_piece(struct descent *d)
     return well;
 }
 
-/* ---- kept, and going on ---- */
+/* ---- checkpoints ---- */
 
 static bool add_place(struct stack *stack, const struct place *place)
 {
@@ -295,7 +295,7 @@ static bool add_place(struct stack *stack, const struct place *place)
     return place->is == PLACE_GIVEN_AWAY || stack_add(stack, &place->action, MARKS[place->is]);
 }
 
-/* All that is on the stack; false if memory is short. */
+/* Writes the stack as actions. Returns false if memory is short. */
 static bool list_stack(const struct descent *d, struct stack *stack)
 {
     bool well = true;
@@ -312,7 +312,7 @@ static bool list_stack(const struct descent *d, struct stack *stack)
     return well;
 }
 
-/* One worker writes the checkpoint himself; of several each tells what he still has to do. */
+/* Keeps the stack. A single worker writes the checkpoint itself; several hand their stacks to share.h. */
 static void keep(struct descent *d)
 {
     struct search *search = d->search;
@@ -326,7 +326,7 @@ static void keep(struct descent *d)
     stack_free(&stack);
 }
 
-/* The same at the end, if a limit ended it. */
+/* Keeps the stack at the end of the search, if a limit ended it. */
 static void keep_rest(struct descent *d)
 {
     struct search *search = d->search;
@@ -350,16 +350,16 @@ static bool keep_is_due(const struct search *search)
     return search->share != NULL ? share_is_held(search->share) : checkpoint_is_due(search);
 }
 
-/* While a stack is done again. */
+/* State of continuing from a stack. */
 struct again {
     struct descent *d;
-    size_t last; /* place on the path whose successors come next */
-    bool listed; /* `actions` are those of that place */
+    size_t last; /* the last place on the path: the next entries are its successors */
+    bool listed; /* `action` has the enabled actions of that place */
     struct action action[WORLD_ACTIONS_MAX];
     int actions;
 };
 
-/* Does an entry's action in the state that it belongs to. False if that cannot be: nothing is believed of a file. */
+/* Does an entry's action behind the path. False if it is not enabled there: the file is not trusted. */
 static bool do_again(struct again *again, const struct action *action)
 {
     struct descent *d = again->d;
@@ -378,7 +378,8 @@ static bool do_again(struct again *again, const struct action *action)
     return false;
 }
 
-/* A state that was not looked up when it was kept is counted now; if that reaches a limit again, it stays as it is. */
+/* Pushes the state of an entry. An unseen one is counted now; if that meets a limit again, it stays
+ * unseen. */
 static bool take_back(struct again *again, const struct action *action, enum stack_mark mark,
                       const uint32_t *state, uint64_t fingerprint)
 {
@@ -422,7 +423,7 @@ static bool enter_entry(struct again *again, const struct stack *stack, size_t i
            take_back(again, &action, mark, state, fingerprint);
 }
 
-/* Does all of a stack again; what was counted is not counted again. */
+/* Pushes all entries of a stack, by doing their actions. Nothing that was counted is counted again. */
 static bool enter_stack(struct descent *d, const struct stack *stack)
 {
     static struct again again;

@@ -22,7 +22,7 @@ static bool doubt_marks(struct search *search, const struct world_image *before,
     return false;
 }
 
-/* From the state before, with the judges at work, whose counts stay as they are. */
+/* Does a step in the world. The judges judge it, but their counts stay. Returns the fingerprint behind it. */
 static uint64_t do_step(struct search *search, const struct action *action, uint64_t depth)
 {
     struct check_stats stats;
@@ -40,7 +40,7 @@ static bool ends_elsewhere(struct search *search, uint64_t depth, const char *la
     return false;
 }
 
-/* A list without the names that the recipe says it will not look at has to make no difference. */
+/* Checks that dropping the names that the recipe says it does not look at leads to the same state. */
 static bool doubt_unread(struct search *search, const struct action *action, uint64_t depth,
                          const char *label, uint64_t expected)
 {
@@ -77,7 +77,8 @@ bool distrust_step(struct search *search, const struct action *action, uint64_t 
     return right;
 }
 
-/* Both steps from the image. False if the second is not possible; *judged: the judges say no more of what follows. */
+/* Does both steps from the image. False if the second is not enabled. *judged: a violation, which ends
+ * judging. */
 static bool do_both(struct search *search, const struct world_image *image,
                     const struct action *const step[2], uint64_t depth, uint64_t *fingerprint, bool *judged)
 {

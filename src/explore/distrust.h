@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A search does not believe itself: some steps are done twice, some states are reached again from the first one.
+/* Checks of the search itself: samples of its premises, taken while it goes on.
  *
- * It rests on three things: that a step depends on nothing but the blocks that it is known to read (or what is remembered of it
- * would not hold), that whoever writes to a block marks it (or fingerprints would miss it), and that the states which wait
- * are those that were found. */
+ *   Premise. A step depends only on the blocks that it reads. Else cached effects (memo.h) would be wrong.
+ *   Premise. Code that writes to a block marks it. Else the fingerprint would not change.
+ *   Premise. A step that goes before all others (partial.h) commutes with them.
+ *   Premise. A state of the frontier is the one that was found.
+ *   Checked by. tests/explore/test_distrust.c: each broken premise ends a search with an error. */
 #ifndef EXPLORE_DISTRUST_H
 #define EXPLORE_DISTRUST_H
 
 #include "explore/search.h"
 
-#define DISTRUST_STEP_EVERY 1024u  /* once in so many steps, the step is done twice */
-#define DISTRUST_ORDER_EVERY 4096u /* so often, one that goes before all others goes behind each */
-#define DISTRUST_PATH_EVERY 16384u /* once in so many steps, the state is reached again from the first one */
+/* Once in so many steps the check is made. */
+#define DISTRUST_STEP_EVERY 1024u
+#define DISTRUST_ORDER_EVERY 4096u
+#define DISTRUST_PATH_EVERY 16384u
 
+/* Returns true if a check with this period is due, and sets *next to the step at which it is due again. */
 static inline bool distrust_is_due(const struct search *search, uint64_t every, uint64_t *next)
 {
     if (!search->options->distrust || search->counts->transitions < *next) {
@@ -24,16 +28,16 @@ static inline bool distrust_is_due(const struct search *search, uint64_t every, 
     return true;
 }
 
-/* Does a step of the world's present state twice, which has to end in the state with the `expected` fingerprint each time
- * (without renaming), looks for writes to blocks that nobody has marked, and goes back. What is wrong stands in
- * search->wrong then. */
+/* Does a step twice from the world's present state. Checks that both end in the state with the `expected`
+ * fingerprint, without renaming, and that no block was written to without a mark. Restores the present
+ * state. Returns false if a check fails: search->wrong says which. If memory is short, nothing is checked. */
 bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected);
 
-/* Does a step that may go before all others (partial.h) before and behind each of the others that are possible in the world's
- * present state, which has to end in the same states, and goes back. */
+/* Does a step that may go before all others (partial.h) before and behind each other action that is enabled
+ * in the world's present state. Checks that both orders end in one state. The rest is as above. */
 bool distrust_order(struct search *search, const struct action *action, uint64_t depth);
 
-/* Reaches the present state again by the actions that led to it, starting from search->start. */
+/* Does a path again from search->start. Checks that it leads to the present state. The rest is as above. */
 bool distrust_path(struct search *search, const struct action *path, uint64_t length);
 
 #endif

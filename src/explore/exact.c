@@ -14,7 +14,7 @@
 #define CHUNK_BYTES (4u << 20)
 #define STATE_BYTES_MAX (1u << 20)
 
-/* Where a state lies, by the order in which they were added. */
+/* Where a state is stored. Entries are in the order in which states were added. */
 struct entry {
     uint64_t fingerprint;
     const unsigned char *packed;
@@ -24,7 +24,7 @@ struct entry {
 struct exact {
     struct entry *entry;
     size_t entries, entries_max;
-    struct hash_table numbers; /* by fingerprint: of entries, plus one */
+    struct hash_table numbers; /* by fingerprint: number of the entry + 1 */
     unsigned char **chunk;
     size_t chunks, chunks_max, chunk_used;
     size_t bytes_max;
@@ -38,7 +38,7 @@ size_t exact_bytes(const struct exact *exact)
            exact->chunks * CHUNK_BYTES;
 }
 
-/* Room for one entry more, unless the list or the table would grow beyond the limit. */
+/* Makes room for one entry more, unless the list or the table would grow beyond the limit. */
 static bool make_room(struct exact *exact)
 {
     size_t more = hash_table_is_full(&exact->numbers) ? hash_table_bytes(&exact->numbers) : 0;
@@ -93,7 +93,8 @@ void exact_close(struct exact *exact)
     free(exact);
 }
 
-/* The same bytes are compressed to the same bytes: what is stored need not be unpacked to be compared. */
+/* Returns true if the state in exact->packed is stored. Equal bytes are compressed to equal bytes, so
+ * compressed states are compared. *twin: a different state has its fingerprint. */
 static bool is_there(struct exact *exact, uint64_t fingerprint, uint32_t packed_size, bool *twin)
 {
     for (uint32_t at = 0, number; (number = hash_table_next(&exact->numbers, fingerprint, &at)) != 0;) {

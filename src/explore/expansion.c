@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What may be remembered: so much, and so much more for each state that was found. More would be slower: what is needed
- * soon is what was needed lately, and little memory is near. */
+/* The size of the cache at which a sweep is due: a constant, and so much more for each known state. A larger
+ * cache would be slower: the effects needed soon are those used lately, and near memory is small. */
 #define REMEMBERED_BYTES ((size_t)8 << 20)
 #define REMEMBERED_BYTES_PER_STATE 1
 
@@ -22,43 +22,43 @@ struct expansion {
     struct search *search;
     struct world *world;
     struct arena *arena;
-    int blocks, judges; /* number of blocks, and of the judges' */
+    int blocks, judges; /* count of blocks, and number of the judges' block */
     int groups;
-    struct intern *intern, *old; /* old: while sweeping */
-    struct memo *memo;           /* NULL = nothing is remembered */
-    struct subsume *subsume;     /* NULL = all states count */
+    struct intern *intern, *old; /* old: only during a sweep */
+    struct memo *memo;           /* NULL = nothing is cached */
+    struct subsume *subsume;     /* NULL = no subsumption */
     struct partial partial;
-    bool reduces; /* by partial order */
-    size_t kept;  /* bytes that the last sweep has left */
+    bool reduces; /* with partial-order reduction */
+    size_t kept;  /* bytes in use after the last sweep */
     bool short_of_memory;
-    uint32_t loaded[ARENA_BLOCKS_MAX]; /* what the world's blocks hold */
+    uint32_t loaded[ARENA_BLOCKS_MAX]; /* number of each block's present content; INTERN_NONE = not known */
     /* The state that is expanded. */
     const uint32_t *from;
     uint64_t depth;
-    /* What the state that was looked up last has in each block: the next one is mostly one of its successors. */
+    /* The state that was looked up last, by block. The next one is mostly one of its successors. */
     uint32_t looked[ARENA_BLOCKS_MAX];
     uint64_t hash[ARENA_BLOCKS_MAX];
     const struct canon_part *part[ARENA_BLOCKS_MAX];
     uint64_t sum;        /* of its hashes */
-    uint64_t changed[2]; /* the blocks that have changed since the last one that was expanded */
+    uint64_t changed[2]; /* set of blocks that look_up() found changed since the last expansion */
     /* The step that has just been done. */
     struct run_events events;
     struct memo_change change[ARENA_BLOCKS_MAX];
     int changes;
-    bool unused; /* a delivery that is no use of the client library */
-    /* The successors: how each differs from the state, in lists of as many as there are blocks. */
+    bool unused; /* it is a delivery after which world_uses() is the same */
+    /* The successors: each has its action, and a list of its changes with room for all blocks. */
     int count;
     struct action *action;
     uint64_t *fingerprint;
     struct memo_change *made;
-    uint8_t *mades;                   /* how many */
-    uint32_t state[ARENA_BLOCKS_MAX]; /* one of them, put together */
+    uint8_t *mades;                   /* of each successor, how many changes */
+    uint32_t state[ARENA_BLOCKS_MAX]; /* the successor that expansion_state() returned last */
 };
 
 /* ---- life ---- */
 
-/* A damaged checkpoint may begin with a state that is violated before any step: then the first action is asked for, and there
- * was none. */
+/* Allocates the lists, with zeroed actions. A damaged checkpoint may begin with a state that is violated
+ * before any step. Then expansion_action(x, 0) is asked for, although there was no step. */
 static bool open_lists(struct expansion *x)
 {
     x->action = calloc(WORLD_ACTIONS_MAX, sizeof *x->action);
@@ -70,13 +70,14 @@ static bool open_lists(struct expansion *x)
            x->intern != NULL;
 }
 
-/* Whole states are compared for those who trust nothing, and choice points are taken out of whole lists. */
+/* Returns false for --no-memo and --exact, with which every step is done; and for --without, which filters
+ * whole lists of actions, while the cache has them by process. */
 static bool may_remember(const struct explore_options *options)
 {
     return !options->every_step && !options->exact && options->without == 0;
 }
 
-/* Nothing is known of the state that was looked up last. */
+/* Forgets the state that was looked up last. */
 static void forget_looked(struct expansion *x)
 {
     memset(x->looked, 0xff, sizeof x->looked);
@@ -134,7 +135,7 @@ int expansion_blocks(const struct expansion *x)
 
 /* ---- between the world and lists of numbers ---- */
 
-/* Gives a block's content its number; with renaming, what it is worth goes with it. */
+/* Returns the number of a block's content. With renaming, its part (canon.h) is attached to it. */
 static uint32_t take_block(struct expansion *x, int block)
 {
     uint32_t number = intern_take(x->intern, block);
@@ -172,7 +173,7 @@ void expansion_load(struct expansion *x, const uint32_t *state)
     load_block(x, x->judges, state[x->judges]);
 }
 
-/* Looks up what the state that is expanded is worth; returns its fingerprint. */
+/* Looks up the hashes and parts of a state. Returns its fingerprint. */
 static uint64_t look_up(struct expansion *x, const uint32_t *state)
 {
     for (int block = 0; block < x->blocks; block++) {
@@ -204,7 +205,7 @@ bool expansion_present(struct expansion *x, uint32_t *state, uint64_t *fingerpri
 
 /* ---- doing a step ---- */
 
-/* True if the search goes on. */
+/* Returns true if the search goes on. Otherwise sets search->violated or search->limit. */
 static bool is_well(struct expansion *x)
 {
     struct search *search = x->search;
@@ -218,7 +219,7 @@ static bool is_well(struct expansion *x)
     return !search->violated && search->limit == NULL;
 }
 
-/* Notes which blocks have been written to since their hashes were taken, and their new contents. */
+/* Notes the blocks that are marked since their hashes were taken, and their new contents. */
 static void note_changes(struct expansion *x)
 {
     int block[ARENA_BLOCKS_MAX];
@@ -236,7 +237,7 @@ static void note_changes(struct expansion *x)
     }
 }
 
-/* In the world itself. */
+/* Does a step of the state x->from in the world itself. Its events are not judged yet. */
 static bool do_step(struct expansion *x, const struct action *action)
 {
     load_all_but_judges(x, x->from);
@@ -254,7 +255,7 @@ static bool do_step(struct expansion *x, const struct action *action)
 
 /* ---- judging ---- */
 
-/* `judges` is the number of the judges' content, before and then after. */
+/* Judges events. *judges is the number of the judges' content: before the events, and then after them. */
 static bool judge_events(struct expansion *x, uint32_t *judges, const struct event *events, int count)
 {
     load_block(x, x->judges, *judges);
@@ -302,7 +303,7 @@ static bool judge_remembered(struct expansion *x, uint32_t *judges, uint32_t pla
 
 /* ---- one successor ---- */
 
-/* The fingerprint, given how it differs from the state. */
+/* Computes the fingerprint of the next successor from its changes. */
 static void finish_successor(struct expansion *x, const struct memo_change *made, int count)
 {
     struct canon *canon = x->search->canon;
@@ -324,7 +325,7 @@ static void finish_successor(struct expansion *x, const struct memo_change *made
     }
 }
 
-/* Returns how many of the changes make a difference. */
+/* Copies the changes that make a difference to x->from. Returns how many they are. */
 static int note_made(const struct expansion *x, const struct memo_change *changes, int count,
                      struct memo_change *made)
 {
@@ -350,7 +351,7 @@ static uint64_t sum_of(const struct expansion *x, const uint32_t *state)
     return sum;
 }
 
-/* The last one. */
+/* Does the step to the last successor again, see distrust.h. Returns false if it ends elsewhere. */
 static bool doubt(struct expansion *x)
 {
     const struct action *action = &x->action[x->count - 1];
@@ -359,13 +360,13 @@ static bool doubt(struct expansion *x)
     return distrust_step(x->search, action, x->depth + 1, sum);
 }
 
-/* Adds the successor by an action whose changes are known. False if the search is over. */
+/* Adds the successor by an action whose changes are known. Returns false if the search is over. */
 static bool add_successor(struct expansion *x, const struct action *action, const struct memo_change *changes,
                           int count, uint32_t events)
 {
     struct search *search = x->search;
     struct memo_change *made = made_at(x, x->count);
-    int mades = note_made(x, changes, count, made); /* what is remembered may move behind that */
+    int mades = note_made(x, changes, count, made); /* a copy: the cache may move below */
     uint32_t judges = x->from[x->judges];
     search->counts->transitions++;
     bool well = true;
@@ -389,7 +390,7 @@ static bool add_successor(struct expansion *x, const struct action *action, cons
 
 /* ---- all successors ---- */
 
-/* What world_alone() says of a process's actions as one number: which action, and whether it has to be unused; -1 = none. */
+/* Returns the answer of world_alone() as a number: 2 * index of the action, + 1 if IF_UNUSED; -1 = none. */
 static int candidate_of(const struct expansion *x, int group, const struct action *actions, int count)
 {
     int which;
@@ -398,7 +399,7 @@ static int candidate_of(const struct expansion *x, int group, const struct actio
     return alone == WORLD_ALONE_NEVER ? -1 : 2 * which + (alone == WORLD_ALONE_IF_UNUSED);
 }
 
-/* What keeps the step that has just been done from going before all others. */
+/* Tells whether the step that has just been done may go before all others (partial.h). */
 static enum memo_alone alone_now(const struct expansion *x, int process)
 {
     bool alone = x->reduces && process < x->partial.processes &&
@@ -421,7 +422,7 @@ static bool do_listed(struct expansion *x, const struct action *action)
     return false;
 }
 
-/* Whether the order makes no difference indeed. */
+/* Checks, if it is time to, that the order makes no difference, see distrust.h. */
 static bool doubt_order(struct expansion *x, const struct action *action)
 {
     if (!distrust_is_due(x->search, DISTRUST_ORDER_EVERY, &x->search->next_order)) {
@@ -431,7 +432,7 @@ static bool doubt_order(struct expansion *x, const struct action *action)
     return distrust_order(x->search, action, x->depth + 1);
 }
 
-/* The first step that may go before all others, if there is one. False if the search is over. */
+/* Does the first step that may go before all others, if there is one (*done). False if the search is over. */
 static bool do_alone(struct expansion *x, bool *done)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
@@ -455,7 +456,7 @@ static bool do_alone(struct expansion *x, bool *done)
     return true;
 }
 
-/* Every step in the world itself. */
+/* Does every step in the world itself. *moves: the state is not at rest. */
 static bool do_all(struct expansion *x, bool *moves)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
@@ -464,7 +465,7 @@ static bool do_all(struct expansion *x, bool *moves)
         return false;
     }
     if (*moves) {
-        return true; /* nothing else is done here */
+        return true; /* the step that goes before all others is the only one */
     }
     load_all_but_judges(x, x->from);
     int count = world_actions(x->world, actions);
@@ -497,7 +498,7 @@ static uint32_t list_group(struct expansion *x, int group)
     return entry;
 }
 
-/* The step of an entry in the world itself, and into memory. */
+/* Does a step of an entry in the world itself, and caches its effect. MEMO_NONE if the search is over. */
 static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, const struct action *action)
 {
     if (!do_listed(x, action)) {
@@ -514,7 +515,7 @@ static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, 
     return is_well(x) ? effect : MEMO_NONE;
 }
 
-/* The effect of an entry's action, which is done if it is not known. MEMO_NONE if the search is over. */
+/* Returns the effect of an entry's action, done now if it is not cached. MEMO_NONE if the search is over. */
 static uint32_t effect_of(struct expansion *x, uint32_t entry, int index, struct action *action)
 {
     memo_action(x->memo, entry, index, action);
@@ -545,7 +546,7 @@ static bool do_group(struct expansion *x, uint32_t entry)
     return true;
 }
 
-/* The entry of each group. Listing one may make the others be forgotten, so that they are looked up again. */
+/* Finds the entry of each group. Listing one may clear the cache, so the others are looked up again. */
 static bool find_entries(struct expansion *x, uint32_t *entry)
 {
     uint64_t key[WORLD_PROCESSES_MAX + 1] = {0};
@@ -575,7 +576,7 @@ static bool find_entries(struct expansion *x, uint32_t *entry)
     return true;
 }
 
-/* Does the first step that may go before all others, if there is one. False if the search is over. */
+/* Does the same as do_alone(), with the cache. */
 static bool remember_alone(struct expansion *x, const uint32_t *entry, bool *done)
 {
     *done = false;
@@ -597,7 +598,7 @@ static bool remember_alone(struct expansion *x, const uint32_t *entry, bool *don
     return true;
 }
 
-/* With what is remembered. */
+/* Does the same as do_all(), with the cache. */
 static bool remember_all(struct expansion *x, bool *moves)
 {
     uint32_t entry[WORLD_PROCESSES_MAX + 1] = {0};
@@ -609,7 +610,7 @@ static bool remember_all(struct expansion *x, bool *moves)
         return false;
     }
     if (*moves) {
-        return true; /* nothing else is done here */
+        return true; /* the step that goes before all others is the only one */
     }
     for (int group = 0; group < x->groups; group++) {
         *moves = *moves || memo_moves(x->memo, entry[group]);
@@ -620,7 +621,7 @@ static bool remember_all(struct expansion *x, bool *moves)
     return true;
 }
 
-/* Judges what is judged at rest. What the judges write then belongs to no state. */
+/* Judges a state at rest. The blocks that are written to then belong to no state of the search. */
 static bool rest(struct expansion *x)
 {
     expansion_load(x, x->from);

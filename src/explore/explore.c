@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Memory that a search may take if nobody says. */
+/* Returns the memory that a search may take if the options name none. */
 static size_t default_bytes(int searches)
 {
     long pages = sysconf(_SC_PHYS_PAGES);
@@ -43,7 +43,7 @@ int explore_sets(const struct run_setup *setup)
                                                                               : 1;
 }
 
-/* Each layer counts from the start: what stands at the end are the numbers of the one with all faults. */
+/* Each layer counts from 0. In the end the counts are those of the last layer, which has all faults. */
 static void begin_layer(struct search *search, int faults)
 {
     struct search_counts *counts = search->counts;
@@ -55,14 +55,14 @@ static void begin_layer(struct search *search, int faults)
     search->next_again = DISTRUST_PATH_EVERY;
 }
 
-/* How states are compared; NULL: as they are. */
+/* Returns the renaming by which states are compared; NULL = they are compared without one. */
 static struct canon *open_canon(struct search *search)
 {
     struct world *world = search->run->world;
     if (!search->options->renaming) {
         return NULL;
     }
-    /* Nobody has said that a loaded judge makes no difference between processes. */
+    /* Of loaded judges it is not known that they treat names of processes alike, a premise of canon.h. */
     bool alike = search->options->symmetry && (search->run->set.mask & check_loaded_mask()) == 0;
     struct canon *canon = alike ? world_symmetric_canon(world) : NULL;
     search->symmetric = canon != NULL;
@@ -79,7 +79,7 @@ static struct visited *open_visited(const struct search *search)
     return workers > 1 ? visited_open_shared(search->bytes_max, workers) : visited_open(search->bytes_max);
 }
 
-/* What a layer has for itself. False if memory is refused. */
+/* Opens the sets and the renaming that each layer has for itself. Returns false if memory is refused. */
 static bool open_layer(struct search *search)
 {
     size_t bytes = search->bytes_max;
@@ -99,7 +99,7 @@ static void close_layer(struct search *search)
     visited_close(search->visited);
 }
 
-/* One worker, with all that a checkpoint has left to do. */
+/* Continues all stacks of a checkpoint with one worker. */
 static void search_on(struct search *search)
 {
     const struct stack *stack;
@@ -120,8 +120,9 @@ static bool has_endless_programs(const struct world_options *options)
     return false;
 }
 
-/* Depth first, a run of endless programs is followed until its numbers are too large to be renamed: then nothing comes back.
- * Breadth first, each state is reached by its shortest run, and so with the smallest numbers. */
+/* Endless programs are searched breadth first unless the user has chosen an order. A depth-first search
+ * follows a run of them until its numbers are too large to be renamed, and then no state comes back. Breadth
+ * first, each state is reached by a shortest run, and so with small numbers. */
 static bool goes_breadth_first(const struct search *search)
 {
     const struct explore_options *options = search->options;
@@ -145,7 +146,7 @@ static void search_in_order(struct search *search)
     }
 }
 
-/* One layer: all runs with at most so many faults. */
+/* Searches one layer: all runs with at most `faults` faults. */
 static void search_layer(struct search *search, int faults)
 {
     struct run *run = search->run;
@@ -168,7 +169,7 @@ static void search_layer(struct search *search, int faults)
     }
 }
 
-/* Does the run again that violates something, so that its choices are recorded. What is found must be found again. */
+/* Does the run of a violation again, recorded. Returns false if it violates nothing this time. */
 static bool show_again(struct search *search)
 {
     struct run *run = search->run;
@@ -222,14 +223,14 @@ static bool is_over(const struct search *search)
     return search->violated || search->limit != NULL || search->wrong[0] != 0;
 }
 
-/* Who waits for ever is asked once, of all faults together. */
+/* Liveness is judged once, behind the last layer, for all faults together. */
 static bool is_last_layer(const struct search *search)
 {
     const struct explore_part *part = &search->options->part;
     return !part->only || part->faults == explore_faults(search->run->setup.scenario);
 }
 
-/* What a search has found that was kept when its layers, or all, had come to their end. */
+/* Takes the counts of a checkpoint that was written behind the last layer of a set, or of all sets. */
 static void take_layers(struct search *search)
 {
     struct search_counts *counts = search->counts;
@@ -239,14 +240,14 @@ static void take_layers(struct search *search)
         explore_faults(search->run->setup.scenario);
 }
 
-/* If somebody waits for ever, or nobody knows, less stands than all layers. */
+/* Liveness is judged over the graph of all layers. If it is violated, or has no verdict, no layer counts as
+ * complete, because the circle may need no fault at all. */
 static void judge_live(struct search *search)
 {
     checkpoint_save_layers(search);
     live_judge(search);
     if (is_over(search)) {
-        bool first = !search->options->layers || search->counts->complete_faults == 0;
-        search->counts->complete_faults = first ? -1 : search->counts->complete_faults - 1;
+        search->counts->complete_faults = -1;
     }
 }
 
@@ -262,8 +263,8 @@ static void search_set(struct search *search)
     }
 }
 
-/* All sets of run constants that the file sweeps, one after the other: what is counted is the sum, and what stands is what
- * stands for all. */
+/* Searches all sets of run constants that the file sweeps, one after the other. Counts are added up. A
+ * number of faults counts as complete if it is complete in all sets. */
 static void search_sets(struct search *search)
 {
     struct run_setup *setup = &search->run->setup;
@@ -300,7 +301,7 @@ static void search_sets(struct search *search)
     counts->depth = sums->depth;
 }
 
-/* The whole search, or what a checkpoint has left of it. */
+/* Does the whole search, or the rest that a checkpoint has left. */
 static void search_whole(struct search *search)
 {
     if (!checkpoint_open(search)) {
@@ -316,7 +317,7 @@ static void search_whole(struct search *search)
     }
 }
 
-/* Says where it is kept, or that it is not: who told it to be kept relies on that. */
+/* Says where the checkpoint is. If it could not be written, that is an error: the user relies on it. */
 static void tell_checkpoint(const struct search *search, struct outcome *outcome)
 {
     const char *path = search->options->checkpoint;
@@ -332,7 +333,8 @@ static void tell_checkpoint(const struct search *search, struct outcome *outcome
     }
 }
 
-/* Writes the counts of the whole into the file, if that is wanted and there are any. Returns false if it fails. */
+/* Writes the counts into the scenario's file, if the user asks for it and the search is complete. Returns
+ * false if writing fails. *same becomes true with the new counts. */
 static bool rewrite_counts(const struct search *search, struct outcome *outcome, bool whole, bool *same)
 {
     const struct scenario *scenario = search->run->setup.scenario;
@@ -352,7 +354,7 @@ static bool rewrite_counts(const struct search *search, struct outcome *outcome,
     return true;
 }
 
-/* A search that ended early has no counts to compare: that it did is told anyway. */
+/* Judges the outcome. Counts are compared if the search is complete; the verdict tells a limit anyway. */
 static void judge(const struct search *search, struct outcome *outcome)
 {
     bool whole = outcome->exhausted && search->options->compare;
@@ -375,7 +377,7 @@ static double expected_omissions(const struct search *search)
     return options->exact ? 0 : visited_expected_omissions(states);
 }
 
-/* A search that may have left out some states has shown nothing of all runs, wherever it ended. */
+/* A search with --bitstate may have left out states, so it has a limit even if it found no violation. */
 static void doubt_bits(struct search *search)
 {
     if (search->options->bitstate_bytes == 0) {
@@ -388,7 +390,7 @@ static void doubt_bits(struct search *search)
     }
 }
 
-/* A search whose steps cannot be done again has been wrong itself, or was given a recipe that is no function of its state. */
+/* Says why a step that is done again differs: the search is wrong, or the recipe is not deterministic. */
 static void say_wrong(const struct search *search, struct outcome *outcome)
 {
     if (search->wrong_step == 0 || !world_is_guarded(search->run->world)) {
@@ -402,8 +404,8 @@ static void say_wrong(const struct search *search, struct outcome *outcome)
         (unsigned long long)search->wrong_step, search->wrong);
 }
 
-/* A mistake may show first beside the promise that it breaks. So the run goes on to its end, and what it violates then is told
- * as well. The trace ends where it ended. */
+/* Lets the run of a violation go on to its end, and adds the other properties that it violates. The first
+ * violation need not be of the promise that a mistake breaks. The trace still ends at the first violation. */
 static void go_on(struct run *run, struct outcome *outcome)
 {
     check_mask before = run->stats.violated;
@@ -448,8 +450,8 @@ static bool find_other(struct run *run, const struct run_setup *setup, const str
     return found;
 }
 
-/* A search ends at its first violation. The mistake behind it may violate other properties in other runs. So the
- * properties that are not violated yet are judged in further searches of OTHERS_STATES_MAX states each. */
+/* A search ends at its first violation. The mistake behind it may violate other properties in other runs. So
+ * the properties not violated yet are judged in further searches of OTHERS_STATES_MAX states each. */
 static void find_others(struct run *run, const struct run_setup *setup, const struct explore_options *options,
                         struct outcome *outcome)
 {
@@ -464,7 +466,7 @@ static void find_others(struct run *run, const struct run_setup *setup, const st
     }
 }
 
-/* What the judges have seen in all runs is the result; of the violation, what the run shows that is written. */
+/* Makes the outcome. Premises are counted in all runs; a violation's finding is that of the recorded run. */
 static void conclude(struct search *search, struct outcome *outcome)
 {
     struct run *run = search->run;

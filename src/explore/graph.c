@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEAT_EVERY (1u << 20) /* steps of a search in the graph: whoever watches sees that it lives */
+#define BEAT_EVERY (1u << 20) /* steps of a search in the graph between two heartbeats, see run_beat() */
 
 /* A set of labels. */
 struct labels {
@@ -86,9 +86,9 @@ size_t graph_bytes(const struct graph *graph)
 
 /* ---- what is kept ---- */
 
-/* The edges the other way round. */
+/* The edges, by their target. */
 struct reverse {
-    size_t *first; /* of each node, and one more */
+    size_t *first; /* of each node, index of its first source; one more at the end */
     uint32_t *source;
 };
 
@@ -106,7 +106,7 @@ static bool open_reverse(struct reverse *reverse, const struct graph *graph)
         close_reverse(reverse);
         return false;
     }
-    size_t *next = reverse->first + 1; /* becomes the end of each node's part while it is filled */
+    size_t *next = reverse->first + 1; /* of each node, the end of its part while the part is filled */
     for (size_t e = 0; e < graph->edges; e++) {
         next[graph->target[e] + 1]++;
     }
@@ -121,7 +121,7 @@ static bool open_reverse(struct reverse *reverse, const struct graph *graph)
     return true;
 }
 
-/* Takes one mark from all that can reach a node without it. */
+/* Takes one mark from each node that can reach a node without it. */
 static void spread_back(const struct graph *graph, const struct reverse *reverse, uint32_t mark,
                         uint32_t *kept, uint32_t *waits)
 {
@@ -190,7 +190,7 @@ static void keep_common(struct labels *labels, const struct labels *other)
     }
 }
 
-/* The first label of one set that is not in the other; GRAPH_UNFAIR if there is none. */
+/* Returns the first label of `labels` that is not in `taken`; GRAPH_UNFAIR if there is none. */
 static unsigned first_missing(const struct labels *labels, const struct labels *taken)
 {
     for (size_t i = 0; i < LABEL_WORDS; i++) {
@@ -209,14 +209,14 @@ static bool has_label(const struct labels *labels, unsigned label)
 
 /* ---- components ---- */
 
-/* Tarjan's algorithm with a stack of its own. A node's number is its place in the order of discovery, plus one. */
+/* Tarjan's algorithm, with a stack of its own in place of recursion. */
 struct tarjan {
     const struct graph *graph;
     uint32_t mark;
-    uint32_t *number, *low; /* 0 = not found yet */
+    uint32_t *number, *low; /* of each node: 1, 2, ... in the order of discovery; 0 = not found yet */
     uint32_t *open;         /* nodes whose component is not complete */
-    uint32_t *path;         /* nodes from which the search went on */
-    size_t *edge;           /* of each on the path, the next edge */
+    uint32_t *path;         /* nodes that the search is below */
+    size_t *edge;           /* of each node on the path, its next edge */
     uint32_t opened, depth, found, components, steps;
     uint32_t *component;
     bool *fair;
@@ -235,7 +235,7 @@ static void go_down(struct tarjan *t, uint32_t n)
     t->edge[t->depth++] = t->graph->first[n];
 }
 
-/* Whether a fair run can stay in these nodes, all of one component. */
+/* Returns true if the component that has these nodes is fair, see graph_components(). */
 static bool can_stay(const struct tarjan *t, const uint32_t *nodes, uint32_t count, uint32_t component)
 {
     const struct graph *graph = t->graph;
@@ -253,7 +253,7 @@ static bool can_stay(const struct tarjan *t, const uint32_t *nodes, uint32_t cou
     return first_missing(&common, &taken) == GRAPH_UNFAIR;
 }
 
-/* All nodes from this one on that are open are a component. */
+/* Completes a component: this node, and all nodes above it on the stack of open nodes. */
 static void complete(struct tarjan *t, uint32_t n)
 {
     uint32_t component = t->components++, first = t->opened;
@@ -333,16 +333,16 @@ bool graph_components(const struct graph *graph, uint32_t mark, uint32_t *compon
     return possible;
 }
 
-/* ---- a way round ---- */
+/* ---- a fair cycle ---- */
 
 struct walk {
     const struct graph *graph;
     const uint32_t *component;
     uint32_t here;
-    struct labels common, taken; /* offered by all nodes on it; taken by its edges */
+    struct labels common, taken; /* labels offered by all nodes of the walk; labels of its edges */
     size_t *edge;
     int count, max;
-    /* The search for the next part: by which edge each node was reached, and in which turn. */
+    /* The breadth-first search for the next part: by which edge each node was reached, and in which turn. */
     size_t *reached_by;
     uint32_t *from;
     uint32_t *turn_of;
@@ -350,12 +350,14 @@ struct walk {
     uint32_t *queue;
 };
 
-/* What a part of the way is looked for: the start again, or a reason why a label need not be taken. */
+/* The goal of a part of the walk: the start, or an edge or node that settles a label (is_reached()). */
 struct goal {
-    uint32_t node; /* GRAPH_NONE = a reason */
+    uint32_t node; /* GRAPH_NONE = to settle `label` */
     unsigned label;
 };
 
+/* Returns true if the edge reaches the goal: the node; or it has the label, or its target does not offer
+ * it. */
 static bool is_reached(const struct walk *w, const struct goal *goal, size_t edge)
 {
     uint32_t to = w->graph->target[edge];
@@ -378,7 +380,7 @@ static void take_edge(struct walk *w, size_t edge)
     w->count++;
 }
 
-/* Takes the edges that lead from here to `from`, then `last`. */
+/* Adds the edges that lead from here to `from` to the walk, then `last`. */
 static void take_way(struct walk *w, uint32_t from, size_t last)
 {
     int start = w->count, length = 1;
@@ -399,7 +401,7 @@ static void take_way(struct walk *w, uint32_t from, size_t last)
     }
 }
 
-/* A shortest way from here to the goal, one edge at least. */
+/* Walks a shortest way to the goal, of one edge at least. Returns false if there is none in the component. */
 static bool walk_to(struct walk *w, const struct goal *goal)
 {
     const struct graph *graph = w->graph;

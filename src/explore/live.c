@@ -11,22 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CYCLE_MAX 4096 /* steps of a circle */
-#define TRIES_MAX 16   /* nodes from which a short circle is looked for */
+#define CYCLE_MAX 4096 /* steps of a cycle */
+#define TRIES_MAX 16   /* nodes from which a short cycle is looked for */
 
-/* What shows a violation: the node where the circle begins, and the edges of the circle. */
+/* A violation: a fair cycle in which a process waits all the time. */
 struct ring {
     int process;
-    uint32_t node;
-    bool hopeless; /* it is also never served any more, whatever happens */
+    uint32_t node; /* where the cycle begins */
+    bool hopeless; /* from that node on no run serves the process */
     size_t *edge;
     int edges;
 };
 
 struct live {
-    struct search *outer;     /* that asks */
-    struct search search;     /* of the states after the last fault */
-    struct scenario scenario; /* the same one, without other judges */
+    struct search *outer;     /* the search that asks */
+    struct search search;     /* the search of the states after the last fault */
+    struct scenario scenario; /* that of `outer`, with the liveness properties alone */
     struct run run;
     struct search_counts counts;
     struct after after;
@@ -44,7 +44,7 @@ bool live_is_wanted(const struct search *search)
     return (search->run->set.mask & lasso_properties()) != 0;
 }
 
-/* No verdict: why, and what it would take. */
+/* Ends without a verdict, and says why. */
 static void give_up(struct live *live, const char *why)
 {
     snprintf(live->why, sizeof live->why, "who waits for ever is not judged: %s", why);
@@ -72,7 +72,7 @@ static bool build(struct live *live, const struct explore_options *options)
         return false;
     }
     bool built = after_open(&live->after, search);
-    live->outer->counts->live_states += live->after.after_nodes; /* of all sets of run constants */
+    live->outer->counts->live_states += live->after.after_nodes; /* a sum over all sets of run constants */
     live->outer->counts->live_transitions += live->after.graph.edges;
     live->outer->counts->live_bytes += live->counts.waiting_bytes;
     if (!built && search->wrong[0] != 0) {
@@ -84,7 +84,7 @@ static bool build(struct live *live, const struct explore_options *options)
     return built;
 }
 
-/* ---- the two grades ---- */
+/* ---- the two properties ---- */
 
 static uint64_t count_waiting(const struct graph *graph)
 {
@@ -105,7 +105,7 @@ static bool is_any_kept(const struct live *live)
     return false;
 }
 
-/* The first node at which a fair circle of this process passes; of the hopeless ones if there are any. */
+/* Returns the first node of a fair component; with `hopeless`, the first that keeps the mark for ever. */
 static uint32_t first_fair(const struct live *live, uint32_t mark, bool hopeless)
 {
     for (uint32_t n = 0; n < live->after.graph.nodes; n++) {
@@ -116,7 +116,8 @@ static uint32_t first_fair(const struct live *live, uint32_t mark, bool hopeless
     return GRAPH_NONE;
 }
 
-/* Where the nearest circle is. False if memory is short. */
+/* Finds the fair component nearest to the start, of all processes. If some node keeps a mark for ever, it
+ * has to be such a node. Returns false if memory is short. */
 static bool find_ring(struct live *live)
 {
     const struct graph *graph = &live->after.graph;
@@ -147,7 +148,7 @@ static int depth_of(const struct live *live, uint32_t n)
     return depth;
 }
 
-/* A short circle from this node: kept if the whole run gets shorter. */
+/* Keeps a short cycle from this node if it makes the whole run shorter. */
 static void try_ring(struct live *live, uint32_t n, size_t *edge, int *best)
 {
     int edges = graph_fair_cycle(&live->after.graph, live->component, n, edge, CYCLE_MAX);
@@ -184,7 +185,7 @@ static bool shorten_ring(struct live *live)
 
 /* ---- the run that shows it ---- */
 
-/* What a step from one node to another has to be. */
+/* The step that is looked for: from one node to another, in a channel. */
 struct wanted {
     uint32_t from, to;
     const char *channel; /* NULL = any, "" = none */
@@ -202,7 +203,7 @@ static bool is_wanted(struct live *live, const struct action *action, const stru
     return strcmp(channel, wanted->channel) == 0;
 }
 
-/* Whether the action leads to the node, as the world itself does it; the world is as before then. */
+/* Returns true if the world itself goes to the node by this action. Restores the world. */
 static bool leads_there(struct live *live, const struct action *action, const struct wanted *wanted)
 {
     struct world *world = live->run.world;
@@ -223,7 +224,7 @@ static bool leads_there(struct live *live, const struct action *action, const st
     return there;
 }
 
-/* What can happen; behind the last fault without any more. */
+/* Lists the enabled actions of the world; for an after node without faults. Returns how many. */
 static int list_actions(struct live *live, bool is_after, struct action *action)
 {
     struct world *world = live->run.world;
@@ -258,7 +259,7 @@ static bool follow(struct live *live, const struct wanted *wanted, bool in_circl
     return followed;
 }
 
-/* Marks the first state from which nothing serves the process. */
+/* Marks the first state of the run from which no run serves the process. */
 static void mark_hopeless(struct live *live, uint32_t n)
 {
     struct lasso *lasso = &live->lasso;
@@ -314,7 +315,7 @@ static bool show_circle(struct live *live)
     return true;
 }
 
-/* Gives what was recorded to the run that is asked about. */
+/* Gives the recorded run to the search that asks. */
 static void hand_over(struct live *live)
 {
     struct run *to = live->outer->run, *from = &live->run;
@@ -334,7 +335,7 @@ static void hand_over(struct live *live)
     live->outer->violated = live->outer->circles = true;
 }
 
-/* Takes over the findings that were asked for. */
+/* Takes over the findings of the liveness properties that are chosen. */
 static void take_findings(struct live *live)
 {
     struct run *to = live->outer->run;
@@ -402,7 +403,7 @@ static void judge_graph(struct live *live)
     show(live);
 }
 
-/* Reductions are left out, because what they leave out could be the circle. */
+/* Reductions are off, because they could leave out the only cycle. */
 static struct explore_options options_of(const struct explore_options *options)
 {
     return (struct explore_options){.distrust = options->distrust,
@@ -441,7 +442,7 @@ void live_judge(struct search *search)
     live.scenario.holds = live.scenario.violates = 0;
     setup.scenario = &live.scenario;
     setup.spared |=
-        ~lasso_properties(); /* the search has judged the rest; here it would only end the graph */
+        ~lasso_properties(); /* the search has judged all others; here they would only end the graph */
     if (run_init(&live.run, &setup) != 0) {
         give_up(&live, "no world can be made");
         return;

@@ -24,32 +24,32 @@ struct mask {
     uint64_t bits[2];
 };
 
-/* What stands at a place. The lists behind follow at once. */
+/* The things that lie at places. Each is followed by its lists. */
 struct entry {
     uint32_t group;
     uint16_t count; /* actions */
     uint8_t moves;
-    uint8_t note; /* plus one */
-    /* a number for each block of the scope, then a choice for each action */
+    uint8_t note; /* + 1; 0 = none */
+    /* here: a number for each block of the scope, then a choice for each action */
 };
 
 struct choice {
     struct action action;
-    uint32_t effect; /* if it has no mask */
-    uint32_t mask;   /* number of the blocks that it depends on beyond the scope; 0 = none */
+    uint32_t effect; /* only without a mask */
+    uint32_t mask;   /* number of the set of blocks that it depends on beyond the scope; 0 = none */
 };
 
-/* What something does in given surroundings. */
+/* The effect of a choice or a deed with given contents of the blocks that its mask names. */
 struct effect {
     uint32_t events;
     uint8_t changes;
     uint8_t alone;
-    uint16_t contents; /* of the blocks that the owner's mask names: their numbers stand behind this head */
-    uint32_t owner;    /* place of a choice or a deed */
-    /* the numbers, then the changes */
+    uint16_t contents; /* how many these are */
+    uint32_t owner;    /* place of the choice or the deed */
+    /* here: the numbers of these contents, then the changes */
 };
 
-/* An action and blocks that it once read, whatever the entry. */
+/* An action and a set of blocks that it has read, for all entries. */
 struct deed {
     struct action action;
     uint32_t mask;
@@ -63,7 +63,7 @@ struct events {
 
 struct verdict {
     uint32_t judges, events, after;
-    uint32_t count; /* pairs behind */
+    uint32_t count; /* pairs that follow */
 };
 
 struct memo {
@@ -71,10 +71,10 @@ struct memo {
     struct scope scope[WORLD_PROCESSES_MAX + 1];
     uint32_t *word;
     size_t words, words_max;
-    struct hash_table entries, deeds, effects, events, verdicts; /* of places */
+    struct hash_table entries, deeds, effects, events, verdicts; /* by hash: places */
     struct mask *mask;
     uint32_t masks;
-    uint32_t last[WORLD_PROCESSES_MAX + 1]; /* entry of each group; 0 = none */
+    uint32_t last[WORLD_PROCESSES_MAX + 1]; /* of each group, the entry found or added last; 0 = none */
 };
 
 _Static_assert(ARENA_BLOCKS_MAX <= UINT8_MAX, "changes are counted in a byte");
@@ -93,7 +93,7 @@ static void *at_place(const struct memo *memo, uint32_t place)
 
 static bool open_tables(struct memo *memo)
 {
-    memo->words = 2; /* no place is 0 */
+    memo->words = 2; /* MEMO_NONE, 0, is no place */
     memo->masks = 1;
     memo->mask = calloc(MASKS_MAX, sizeof *memo->mask);
     return memo->mask != NULL && hash_table_open(&memo->entries) && hash_table_open(&memo->deeds) &&
@@ -163,7 +163,7 @@ size_t memo_bytes(const struct memo *memo)
            hash_table_bytes(&memo->events) + hash_table_bytes(&memo->verdicts);
 }
 
-/* A place for so many words; MEMO_NONE if memory is short. */
+/* Returns a new place of `words` words; MEMO_NONE if memory is short. */
 static uint32_t take(struct memo *memo, size_t words)
 {
     memo->words += memo->words & 1; /* events hold 64-bit numbers */
@@ -204,7 +204,7 @@ static struct choice *choice_at(const struct memo *memo, uint32_t entry, int ind
     return (struct choice *)(void *)(key_of(at) + memo->scope[at->group].count) + index;
 }
 
-/* Hashes of contents belong to one block, so that they may be added up. */
+/* Adds up hashes of contents: equal contents of two blocks have different hashes. */
 static uint64_t hash_scope(const struct scope *scope, int group, const uint64_t *hash)
 {
     uint64_t sum = ((uint64_t)group + 1) * 0x9e3779b97f4a7c15u;
@@ -356,7 +356,7 @@ static bool is_effect(const struct memo *memo, uint32_t place, uint32_t owner, c
     return true;
 }
 
-/* The effect of a choice or a deed with the contents that these blocks have in a state. */
+/* Returns the effect of a choice or a deed for the contents of a mask's blocks in a state, or MEMO_NONE. */
 static uint32_t effect_with(const struct memo *memo, uint32_t owner, uint32_t mask, const uint32_t *state)
 {
     const struct mask *blocks = &memo->mask[mask];
@@ -368,7 +368,7 @@ static uint32_t effect_with(const struct memo *memo, uint32_t owner, uint32_t ma
     return place;
 }
 
-/* Adds one; MEMO_NONE if memory is short. The changes are not those of another effect: what is remembered may move. */
+/* Adds an effect; MEMO_NONE if memory is short. `changes` does not point into the cache, which may move. */
 static uint32_t add_effect(struct memo *memo, uint32_t owner, uint32_t mask, const uint32_t *state,
                            struct effect what, const struct memo_change *changes)
 {
@@ -404,7 +404,7 @@ uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const u
                              : effect_with(memo, place_of(memo, choice), choice->mask, state);
 }
 
-/* The number of a mask, which gets one if it is new; 0 if there are too many. */
+/* Returns the number of a mask, which is added if it is new; 0 if there are too many. */
 static uint32_t number_of(struct memo *memo, const struct mask *mask)
 {
     for (uint32_t i = 1; i < memo->masks; i++) {
@@ -419,7 +419,8 @@ static uint32_t number_of(struct memo *memo, const struct mask *mask)
     return memo->masks++;
 }
 
-/* What the choice depends on from now on: effects that were added with less are not found any more. */
+/* Adds blocks that were read to the mask of a choice. Effects with the smaller mask are not found any more.
+ * Returns false if there are too many masks. */
 static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uint64_t read[2])
 {
     const struct scope *scope = &memo->scope[((struct entry *)at_place(memo, entry))->group];
@@ -434,7 +435,7 @@ static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uin
     return true;
 }
 
-/* From now on the choice has this effect of a deed that read these blocks. Returns its place, MEMO_NONE if memory is short. */
+/* Gives the choice this effect of a deed that read these blocks. Returns its place, or MEMO_NONE. */
 static uint32_t give_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                             const uint64_t read[2], uint32_t place)
 {
@@ -453,7 +454,7 @@ static uint32_t give_effect(struct memo *memo, uint32_t entry, int index, const 
     return add_effect(memo, place_of(memo, choice), choice->mask, state, effect, changes);
 }
 
-/* The words of an action: there is no padding. */
+/* Hashes the words of an action, which has no padding. */
 static uint64_t hash_action(const struct action *action)
 {
     uint32_t words[sizeof *action / sizeof(uint32_t)];
@@ -465,7 +466,7 @@ static uint64_t hash_action(const struct action *action)
     return finish(hash);
 }
 
-/* The deed of this action behind `*at` in the table, as hash_table_next(); MEMO_NONE if there is no other. */
+/* Returns the next deed of this action behind *at, as hash_table_next(); MEMO_NONE behind the last. */
 static uint32_t next_deed(const struct memo *memo, const struct action *action, uint64_t hash, uint32_t *at)
 {
     uint32_t place;
@@ -474,7 +475,7 @@ static uint32_t next_deed(const struct memo *memo, const struct action *action, 
     } while (place != MEMO_NONE && memcmp(at_place(memo, place), action, sizeof *action) != 0);
     return place;
 }
-/* The deed of this action that reads these blocks, which is added if it is new; MEMO_NONE if memory is short. */
+/* Returns the deed of this action with these blocks, added if it is new; MEMO_NONE if memory is short. */
 static uint32_t deed_of(struct memo *memo, const struct action *action, const uint64_t read[2])
 {
     uint32_t mask = number_of(memo, &(struct mask){{read[0], read[1]}});
@@ -594,7 +595,7 @@ uint32_t memo_events(struct memo *memo, const struct event *events, int count)
     *list = (struct events){.count = (uint32_t)count};
     for (int i = 0; i < count; i++) {
         list->event[i] = events[i];
-        list->event[i].path = NULL; /* lives for a moment, and judges do not look at it */
+        list->event[i].path = NULL; /* it is valid for a moment only, and no judge reads it */
     }
     return hash_table_add(&memo->events, hash, place) ? place : MEMO_NONE;
 }

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What steps do, remembered: a step that has been done once in some surroundings is not done again in the same.
+/* The cache of steps: a step is not done again in a state with equal contents of the blocks that it reads.
  *
- * A state is a list of numbers, one for the content of each block (state/intern.h). Whose turn it is can mostly be told from
- * a few blocks, the *scope* of a process: its own, the log and the servers. For each scope that was met there is an
- * *entry*: the actions that are enabled, and of each the *effect*: which blocks it changes to what, and the events that the
- * judges see. A step that has read blocks beyond its scope has an effect for each content of these. What the judges make
- * of events is remembered as well, by their block and the events.
+ * A state is a list of numbers, one for the content of each block (state/intern.h). The *scope* of a process
+ * is the few blocks from which its enabled actions mostly follow: its own, the log and the servers. For the
+ * contents of a scope there is an *entry*: the enabled actions, and the *effect* of each. An effect is the
+ * blocks that the step changes, with their new contents, and the events that the judges see. A step that
+ * reads blocks beyond its scope has an effect for each content of these. Verdicts are cached too: the
+ * judges' new content, by their old one and the events.
  *
- * Most steps read less than their scope: a delivery looks at no server. An effect is therefore also found by the action
- * and the contents of the blocks that the step has read, in whatever entry. An action with such a set of blocks is a
+ * Most steps read less than their scope: a delivery reads no server. So an effect is also found by the
+ * action and the contents of the blocks that the step has read, in any entry. An action with such a set is a
  * *deed*.
  *
- * Everything is a list of 32-bit words in one array, found by the place where it begins. */
+ *   Claim. In a state with equal contents of the blocks that a step has read, the step has the same effect.
+ *   Premise. A step depends on blocks alone, and the world notes each block before it is read (arena_read()).
+ *   Why. In the other state the step reads equal contents, so it goes on alike, and writes the same.
+ *   Checked by. test_a_step_depends_on_what_it_reads in tests/sim/test_intern.c: all other blocks come from
+ *   another state. Whole searches are compared in tests/explore/test_enumerate.c. Samples of the steps are
+ *   done again by distrust_step().
+ *
+ * All parts of the cache are lists of 32-bit words in one array. A *place* is the index where one begins. */
 #ifndef EXPLORE_MEMO_H
 #define EXPLORE_MEMO_H
 
@@ -26,36 +34,36 @@ struct memo;
 
 #define MEMO_NONE 0u /* no place */
 
-/* NULL if memory is short. */
+/* Returns an empty cache; NULL if memory is short. */
 struct memo *memo_open(struct world *world);
 void memo_close(struct memo *memo);
 
-/* Forgets everything. */
+/* Clears the cache: all places become invalid. */
 void memo_clear(struct memo *memo);
 
 size_t memo_bytes(const struct memo *memo);
 
-/* A state: of each block the number of its content, and that content's hash. */
+/* A state: by block, the number and the hash of its content. */
 struct memo_state {
     const uint32_t *number;
     const uint64_t *hash;
 };
 
-/* ---- entries: `group` is a process, or the number of processes for what is nobody's ---- */
+/* ---- entries: `group` is a process, or the number of processes for actions of no process ---- */
 
-/* What a group's entry for this state is looked up by. Asks for the memory that memo_entry() will read. */
+/* Returns the key of a group's entry for this state. Prefetches the memory that memo_entry() will read. */
 uint64_t memo_ask(const struct memo *memo, int group, const struct memo_state *state);
 
-/* The entry that was found or added last for this group, if none of these blocks, which have changed since, makes a difference to
- * it; MEMO_NONE otherwise. */
+/* Returns the entry that was found or added last for this group, if none of the blocks that have changed
+ * since are in its scope; MEMO_NONE otherwise. */
 uint32_t memo_same(const struct memo *memo, int group, const uint64_t changed[2]);
 
-/* The entry for this state, given what memo_ask() said of it; MEMO_NONE if there is none. */
+/* Returns the entry for this state, by its key of memo_ask(); MEMO_NONE if there is none. */
 uint32_t memo_entry(struct memo *memo, int group, const struct memo_state *state, uint64_t key);
 
-/* Adds one, of `count` actions that were listed by reading the blocks `read`, whether something among them moves by itself, and a
- * note of the caller's, a number up to 254, -1 = none. MEMO_NONE if memory is short. If the blocks go beyond the scope, it grows, and
- * everything is forgotten. */
+/* Adds an entry of `count` actions, which were listed by reading the blocks `read`. `moves`: one of them has
+ * TRAIT_MOVES. `note` is a number of the caller, 0 to 254, or -1 for none. If `read` goes beyond the scope,
+ * the scope grows and the cache is cleared first. Returns MEMO_NONE if memory is short. */
 uint32_t memo_add_entry(struct memo *memo, int group, const struct memo_state *state,
                         const struct action *actions, int count, bool moves, int note,
                         const uint64_t read[2]);
@@ -63,17 +71,17 @@ uint32_t memo_add_entry(struct memo *memo, int group, const struct memo_state *s
 int memo_actions(const struct memo *memo, uint32_t entry);
 void memo_action(const struct memo *memo, uint32_t entry, int index, struct action *out);
 
-/* As it was said when the entry was added; a note that did not fit is none. */
+/* Return `moves` and `note` of the entry; -1 for a note that was too large. */
 bool memo_moves(const struct memo *memo, uint32_t entry);
 int memo_note(const struct memo *memo, uint32_t entry);
 
 /* ---- effects ---- */
 
-/* Whether a step may go before all others, see partial_is_alone(). */
+/* Whether a step may go before all others, see partial.h. */
 enum memo_alone {
     MEMO_ALONE_NEVER,
-    MEMO_ALONE_USED,   /* unless it had to leave something unused */
-    MEMO_ALONE_UNUSED, /* in any case */
+    MEMO_ALONE_USED,   /* yes, unless it must not use the client library: it has */
+    MEMO_ALONE_UNUSED, /* yes, in both cases */
 };
 
 struct memo_change {
@@ -81,16 +89,17 @@ struct memo_change {
     uint32_t number; /* of the content */
 };
 
-/* What the entry's action does in this state; MEMO_NONE if that is not known of this entry. */
+/* Returns the effect of the entry's action in this state; MEMO_NONE if the entry has none for it. */
 uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const uint32_t *state);
 
-/* The effect that the same action had in another entry, with the same contents of the blocks that it read. From now on
- * memo_effect() knows it. MEMO_NONE if there is no such effect; `*short_of_memory` is set if memory is short. */
+/* Returns an effect that the same action had in another entry, with the same contents of the blocks that it
+ * read. Adds it to this entry for memo_effect(). MEMO_NONE if there is none; *short_of_memory if memory is
+ * short. */
 uint32_t memo_effect_elsewhere(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                                bool *short_of_memory);
 
-/* Adds an effect that was seen, having read the blocks `read`; MEMO_NONE if memory is short. `events` is a place of
- * memo_events(), or MEMO_NONE for none. */
+/* Adds the effect of a step that was done and has read the blocks `read`. `events` is a place of
+ * memo_events(), or MEMO_NONE for no events. Returns MEMO_NONE if memory is short. */
 uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                          const uint64_t read[2], const struct memo_change *changes, int count,
                          uint32_t events, enum memo_alone alone);
@@ -99,14 +108,14 @@ int memo_changes(const struct memo *memo, uint32_t effect, const struct memo_cha
 enum memo_alone memo_effect_alone(const struct memo *memo, uint32_t effect);
 uint32_t memo_effect_events(const struct memo *memo, uint32_t effect);
 
-/* ---- events and what the judges make of them ---- */
+/* ---- events and verdicts ---- */
 
-/* The place of a list of events, which is added if it is new; MEMO_NONE if memory is short. */
+/* Returns the place of a list of events, which is added if it is new; MEMO_NONE if memory is short. */
 uint32_t memo_events(struct memo *memo, const struct event *events, int count);
 int memo_event_list(const struct memo *memo, uint32_t place, const struct event **events);
 
-/* The judges' content after these events; `premises` then is a list of `*count` pairs: a property and how often its premise
- * was met. INTERN_NONE if it is not known. */
+/* Returns the judges' content after these events, or INTERN_NONE if it is not cached. *premises then is a
+ * list of *count pairs: the position of a property, and how often its premise was met. */
 uint32_t memo_verdict(const struct memo *memo, uint32_t judges, uint32_t events, const uint32_t **premises,
                       int *count);
 bool memo_add_verdict(struct memo *memo, uint32_t judges, uint32_t events, uint32_t after,

@@ -13,10 +13,10 @@ struct parts {
     const struct run_setup *setup;
     const struct explore_options *options;
     const struct outcome *const *part;
-    int sets, layers, first; /* the first layer has so many faults */
-    int last;                /* where one process would have stopped; the last part if all are complete */
-    bool whole;              /* all are complete */
-    int shown;               /* the part whose numbers are shown, unless it is the whole */
+    int sets, layers, first; /* first: budget of the first layer */
+    int last;   /* the part at which one process would have stopped; the last if all are complete */
+    bool whole; /* all parts are complete */
+    int shown;  /* the part whose counts are shown, unless `whole` */
 };
 
 int explore_first_layer(const struct scenario *scenario, const struct explore_options *options)
@@ -29,7 +29,7 @@ int explore_layers(const struct scenario *scenario, const struct explore_options
     return explore_faults(scenario) - explore_first_layer(scenario, options) + 1;
 }
 
-/* ---- how far they go ---- */
+/* ---- completeness ---- */
 
 static bool is_complete(const struct outcome *part)
 {
@@ -45,7 +45,7 @@ static int find(const struct parts *p, enum verdict verdict)
     return at < count ? at : -1;
 }
 
-/* A violation is worth most, then an error: neither may hide behind a limit of an earlier part. */
+/* A violation comes first, then an error: a limit of an earlier part must not hide them. */
 static void find_last(struct parts *p)
 {
     int count = p->sets * p->layers;
@@ -58,7 +58,7 @@ static void find_last(struct parts *p)
     p->last = p->whole ? count - 1 : p->last;
 }
 
-/* Up to how many faults all layers of all sets are complete; -1 if not even the first is. */
+/* Returns up to how many faults the layers of all sets are complete; -1 if the first layer is not. */
 static int complete_faults(const struct parts *p)
 {
     int layers = p->layers;
@@ -78,7 +78,7 @@ static void add_live(struct search_counts *counts, const struct search_counts *p
     counts->live_bytes += part->live_bytes;
 }
 
-/* One process shows the numbers of the layer that it stopped in, or of the last layers of all sets. */
+/* Adds up counts as one process does: of the layer that it stopped in, or of the last layers of all sets. */
 static void add_counts(const struct parts *p, struct outcome *outcome)
 {
     struct search_counts *counts = &outcome->search;
@@ -104,7 +104,7 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     counts->earlier_transitions = all_transitions - transitions;
 }
 
-/* What the judges have seen: in all parts, of a violation what its own run shows. */
+/* Adds up the findings: premises of all parts; of a violation the finding of its own run. */
 static void add_stats(const struct parts *p, const struct outcome *stopped, struct outcome *outcome)
 {
     struct check_stats *stats = &outcome->stats;
@@ -122,8 +122,8 @@ static void add_stats(const struct parts *p, const struct outcome *stopped, stru
     }
 }
 
-/* Begins with what the part at which one process would have stopped says of itself: its trace and its story. If
- * nobody has done it, the one before it speaks, or any. */
+/* Begins with the outcome of the part at which one process would have stopped: its trace and its story. If
+ * that part was not searched, the outcome is that of a part before it, or of the first that was. */
 static void begin(struct parts *p, struct outcome *outcome)
 {
     p->shown = p->last;
@@ -153,7 +153,7 @@ static int stands(const struct parts *p, const struct outcome *stopped)
     for (int i = 0; i < p->last; i++) {
         before = before && is_complete(p->part[i]);
     }
-    /* One process would have known nothing of the sets behind the violation. */
+    /* One process would not have searched the sets behind the violation. */
     bool as_one = before && stopped != NULL && stopped->verdict == VERDICT_VIOLATED;
     return as_one && p->last / p->layers + 1 < p->sets ? -1 : complete_faults(p);
 }
@@ -175,7 +175,8 @@ static void judge(const struct parts *p, const struct outcome *stopped, struct o
     bool compared = p->whole && p->options->compare;
     bool same = !compared || counts_are_expected(outcome, p->setup->scenario);
     if (compared) {
-        same = outcome_tried_is_expected(outcome, p->setup->scenario) && same; /* both differences are told */
+        same = outcome_tried_is_expected(outcome, p->setup->scenario) &&
+               same; /* both run: each tells its differences */
     }
     outcome_judge_again(outcome, p->setup, same);
     if (p->whole) {

@@ -16,7 +16,7 @@
 #define SUM_BYTES sizeof(uint64_t)
 #define NEW ".new"
 
-/* Blocks are whole but for the last, which is filled up with zeros: its size is part of the sum. */
+/* Adds a block to the sum. The last block may be short: it is padded with zeros, and its size is added. */
 static uint64_t sum_block(unsigned char *block, size_t size, uint64_t before)
 {
     size_t padded = (size + 7) & ~(size_t)7;
@@ -103,7 +103,7 @@ void savefile_put_bytes(struct savefile_writer *writer, const void *bytes, size_
     savefile_put(writer, bytes, size);
 }
 
-/* That a file has another name is on the disk when its folder is. */
+/* Forces a folder to the disk: only then the new name of a file is there too. */
 static int sync_folder(const char *path)
 {
     char folder[SAVEFILE_PATH_MAX];
@@ -128,7 +128,8 @@ static void force_to_disk(struct savefile_writer *writer)
         note_error(writer, errno);
     }
     if (writer->error == 0) {
-        posix_fadvise(writer->file, 0, 0, POSIX_FADV_DONTNEED); /* the memory is for states */
+        posix_fadvise(writer->file, 0, 0,
+                      POSIX_FADV_DONTNEED); /* the page cache would take memory from the search */
     }
 }
 

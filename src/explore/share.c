@@ -17,36 +17,35 @@
 #include <unistd.h>
 
 #define PIECES_MAX 16
-#define PATH_MAX_ACTIONS 262144u /* of a violation */
+#define PATH_MAX_ACTIONS 262144u /* of the path to a violation */
 #define LOOK_EVERY_US 20000
-#define LOOK_AGAIN_US 500 /* while all are to stand still */
+#define LOOK_AGAIN_US 500 /* while workers are to stand still for a checkpoint */
 
 struct member {
     _Alignas(64) struct search_counts counts;
     struct check_stats stats;
     struct tried tried;
-    size_t stack_bytes; /* of what it still has to do, in its file; 0 = nothing */
-    bool stack_lost;    /* it could not be written there */
+    size_t stack_bytes; /* size of its stack in its file; 0 = no work left */
+    bool stack_lost;    /* the stack could not be written there */
 };
 
 struct share {
     struct member member[EXPLORE_WORKERS_MAX];
-    int stack_file[EXPLORE_WORKERS_MAX]; /* in memory, open in all workers */
+    int stack_file[EXPLORE_WORKERS_MAX]; /* files in memory, open in all workers */
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     int workers;
     int waiting;
-    int still; /* workers that stand still */
+    int still; /* count of workers that stand still */
     int pieces;
-    atomic_int hungry; /* waiting workers without a piece: a copy for those who only look */
-    atomic_int held;   /* all are to stand still */
+    atomic_int hungry; /* count of waiting workers for which there is no piece; read without the mutex */
+    atomic_int held;   /* all workers are to stand still */
     atomic_int over;
-    uint64_t earlier_transitions,
-        earlier_depth;          /* of the same layer, before the checkpoint that it goes on from */
-    uint64_t earlier_unrenamed; /* before the workers began */
+    uint64_t earlier_transitions, earlier_depth; /* counts of the layer in the checkpoint that is continued */
+    uint64_t earlier_unrenamed;                  /* count before the workers began */
     pid_t pid[EXPLORE_WORKERS_MAX];
-    /* How it ended; set by the first that has something to say. Texts are the program's own, at one place in all workers. */
-    bool fresh; /* it goes on from nothing */
+    /* How the search ended, by the first worker with a result. Texts are constants, at one address in all. */
+    bool fresh; /* no checkpoint is continued (this is set before the search) */
     bool violated, path_rests;
     const char *limit;
     char wrong[sizeof((struct search *)0)->wrong];
@@ -99,7 +98,7 @@ static void end_search(struct share *share)
     pthread_cond_broadcast(&share->wake);
 }
 
-/* Waits for a piece. False when the search is over: also when all wait, because then nobody has anything left. */
+/* Waits for a piece. Returns false when the search is over: no work is left when all workers wait. */
 static bool take_piece(struct share *share, struct share_piece *out)
 {
     pthread_mutex_lock(&share->mutex);
@@ -122,7 +121,7 @@ static bool take_piece(struct share *share, struct share_piece *out)
     return taken;
 }
 
-/* ---- keeping ---- */
+/* ---- checkpoints ---- */
 
 bool share_is_held(const struct share *share)
 {
@@ -188,7 +187,7 @@ static void free_stacks(struct stack *stacks, int count)
     }
 }
 
-/* A piece that nobody has taken is a stack, too. */
+/* Makes a stack of a piece that no worker has taken. */
 static bool stack_of_piece(struct stack *stack, const struct share_piece *piece)
 {
     bool well = stack_add(stack, &(struct action){0}, STACK_PATH);
@@ -198,7 +197,7 @@ static bool stack_of_piece(struct stack *stack, const struct share_piece *piece)
     return well;
 }
 
-/* All that is still to be done; false if something of it is lost. */
+/* Collects the work that is left, of workers and in pieces. Returns false if some of it is lost. */
 static bool collect_stacks(const struct share *share, struct stack *stacks, int *count)
 {
     bool well = true;
@@ -215,7 +214,7 @@ static bool collect_stacks(const struct share *share, struct stack *stacks, int 
     return well;
 }
 
-/* What all have tried goes to the leader, where a second time changes nothing. */
+/* Merges what all workers have tried into the leader's set. Merging twice changes nothing. */
 static void collect_tried(struct search *search)
 {
     for (int i = 0; i < search->share->workers; i++) {
@@ -234,7 +233,7 @@ static struct check_stats stats_of_all(const struct search *search)
 
 static void sum_up(struct search *search);
 
-/* While nobody works. */
+/* Writes a checkpoint, while no worker works. */
 static void keep(struct search *search)
 {
     struct stack stacks[EXPLORE_WORKERS_MAX + PIECES_MAX] = {{0}};
@@ -264,7 +263,7 @@ static bool all_stand_still(struct share *share)
     return still;
 }
 
-/* Keeps the search if it is time to: first all are told to stand still, and when they do it is written. */
+/* Writes a checkpoint if it is time to: holds all workers first, and writes once they stand still. */
 static void keep_now_and_then(struct search *search)
 {
     struct share *share = search->share;
@@ -319,7 +318,7 @@ static void work(struct search *search, int worker)
     bool more = true;
     search->worker = worker;
     search->counts = &share->member[worker].counts;
-    memset(&search->run->stats, 0, sizeof search->run->stats); /* what was seen before is the leader's */
+    memset(&search->run->stats, 0, sizeof search->run->stats); /* the leader has the earlier findings */
     visited_join(search->visited, worker);
     if (worker == 0 && share->fresh) {
         search_depth_first(search, NULL);
@@ -375,7 +374,7 @@ static void kill_others(struct share *share)
     }
 }
 
-/* Without one of its workers a search knows nothing: the leader ends as the worker did, and whoever waits for it is told. */
+/* Ends the leader as the dead worker ended, for its parent: without that worker the search has no result. */
 static void die_alike(struct share *share, int status)
 {
     kill_others(share);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What the workers of one search share: work that is to be done, and how it ends.
+/* Work sharing among the workers of one search, and how the search ends.
  *
- * Workers are forked processes, each with a world of its own at the same address (D3b). A piece of work is a path from the
- * first state to some state, and actions of that state that nobody has tried. Whoever has more than enough puts a piece
- * here when somebody waits for one. */
+ * Workers are forked processes, each with a world of its own at the same address (D3b). A piece of work is a
+ * path from the first state to some state, and actions of that state that are not tried yet. A worker gives
+ * a piece away when another worker waits for one. */
 #ifndef EXPLORE_SHARE_H
 #define EXPLORE_SHARE_H
 
@@ -16,31 +16,31 @@
 struct share;
 
 struct share_piece {
-    uint32_t length;  /* of the path */
-    uint32_t untried; /* actions behind the path */
+    uint32_t length;  /* actions of the path */
+    uint32_t untried; /* actions that are not tried yet; they follow the path in `action` */
     struct action action[SHARE_PATH_MAX + WORLD_ACTIONS_MAX];
 };
 
-/* True if a worker waits, and there is no work for it. Cheap. */
+/* Returns true if a worker waits for which there is no piece. Cheap. */
 bool share_is_hungry(const struct share *share);
 
-/* Puts a piece of work; false if there is no room. */
+/* Offers a piece of work to the other workers. Returns false if there is no room. */
 bool share_put(struct share *share, const struct share_piece *piece);
 
-/* True when the search is to end: somebody has found something, or met a limit. */
+/* Returns true when the search is to end: a worker has a result or met a limit, or no work is left. */
 bool share_is_over(const struct share *share);
 
-/* True while all workers are to stand still, because the search is being kept. */
+/* Returns true while all workers are to stand still for a checkpoint. */
 bool share_is_held(const struct share *share);
 
-/* What this worker still has to do, for a checkpoint: it stands still until that is written. */
+/* Hands this worker's stack (NULL = it is lost) to the checkpoint. Returns when the checkpoint is written. */
 void share_hold(struct search *search, const struct stack *stack);
 
-/* The same of a worker that ends. */
+/* Does the same for a worker that ends. Returns at once. */
 void share_leave(struct search *search, const struct stack *stack);
 
-/* Searches depth first with options->workers processes, from the present state, with search->visited shared. Fills in
- * search as if one process had done it. A worker that dies takes the caller with it, in the same way. */
+/* Searches depth first with options->workers processes, from the present state, with search->visited shared.
+ * Fills in `search` as if one process had searched. If a worker dies, the caller ends in the same way. */
 void share_search(struct search *search);
 
 #endif

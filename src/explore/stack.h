@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a depth-first search still has to do, as actions: the path to its present state, and beside it the states that wait.
+/* The stack of a depth-first search as actions: its present path, and the states that wait beside it.
  *
- * A state is found again by doing the path to it, so that nothing here depends on memory. The first entry is the first
- * state of all; each other one is a successor of the last entry before it that is on the path. */
+ * A state is found again by doing the path to it, so nothing here depends on addresses. The first entry is
+ * the first state of all runs. Each other one is a successor of the last entry before it on the path. */
 #ifndef EXPLORE_STACK_H
 #define EXPLORE_STACK_H
 
 #include <lockstep/sim.h>
 
 enum stack_mark {
-    STACK_PATH = 'p',   /* the search is below it: its successors have been found, and stand behind it */
-    STACK_WAITS = 'w',  /* it is known, and its successors are still to be found */
-    STACK_UNSEEN = 'u', /* not even looked up: the search ended while it found its successors */
+    STACK_PATH = 'p',   /* a state on the path: it is expanded, and its successors follow it */
+    STACK_WAITS = 'w',  /* a known state that is not expanded */
+    STACK_UNSEEN = 'u', /* a state that was not looked up: a limit ended the search before it was */
 };
 
 /* Zero-initialise. */
@@ -22,12 +22,12 @@ struct stack {
     size_t size, max;
 };
 
-/* Adds an entry; false if memory is short. */
+/* Adds an entry. Returns false if memory is short. */
 bool stack_add(struct stack *stack, const struct action *action, enum stack_mark mark);
 
 size_t stack_entries(const struct stack *stack);
 
-/* Takes an entry out of bytes that may come from outside; false if that is none. */
+/* Reads an entry. The bytes may come from a file: returns false if they are no entry. */
 bool stack_entry(const struct stack *stack, size_t index, struct action *action, enum stack_mark *mark);
 
 void stack_clear(struct stack *stack);

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a fingerprint changes when more is left: without renaming, and with it. */
+/* The difference that a content of the budgets' block makes to fingerprints, without renaming and with it. */
 struct more {
     uint64_t plain, canonical;
 };
 
-/* What is known of one content of the block. */
+/* For one content of the block: the difference to each content with fewer faults bought. */
 struct known {
     uint64_t hash;
     struct more *more;
@@ -52,7 +52,7 @@ void subsume_close(struct subsume *subsume)
     free(subsume);
 }
 
-/* What the block's present content adds to fingerprints. */
+/* Returns the summand of the block's present content in fingerprints. */
 static struct more weigh(struct subsume *subsume)
 {
     struct arena *arena = world_arena(subsume->search->run->world);
@@ -66,7 +66,7 @@ static struct more weigh(struct subsume *subsume)
     return weight;
 }
 
-/* The next smaller list of faults that have been bought, as one counts; false after the last. */
+/* Counts a list of bought faults down, as a number with a digit for each fault. Returns false after zero. */
 static bool count_down(uint8_t bought[WORLD_FAULTS], const uint8_t all[WORLD_FAULTS])
 {
     for (int fault = 0; fault < WORLD_FAULTS; fault++) {
@@ -79,7 +79,7 @@ static bool count_down(uint8_t bought[WORLD_FAULTS], const uint8_t all[WORLD_FAU
     return false;
 }
 
-/* In how many ways fewer faults can have been bought. */
+/* Returns how many such lists have fewer faults of some kinds and more of none. */
 static size_t ways_to_buy_fewer(const uint8_t all[WORLD_FAULTS])
 {
     size_t ways = 1;
@@ -89,7 +89,7 @@ static size_t ways_to_buy_fewer(const uint8_t all[WORLD_FAULTS])
     return ways - 1;
 }
 
-/* Goes through everything that could be left if fewer faults had been bought. */
+/* Fills in the differences of all contents with fewer faults bought. The world is as before then. */
 static bool weigh_all(struct subsume *subsume, struct known *known)
 {
     struct world *world = subsume->search->run->world;

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* States that can do no more than one that was seen: the same but for less of a fault budget (--subsume).
+/* Subsumption (--subsume): a state counts as known if a known one differs only in having more faults left.
  *
- * Whatever happens in such a state can happen in the other one too, to states that differ in the same way, so what is not
- * violated behind that one is not violated behind it. It is counted as known. How many states a search finds then depends on
- * the order in which it meets them. */
+ *   Definition. A state subsumes another one if they are equal but for the budgets, and it has bought no
+ *   fault more often. With loss<=2, a state with one loss left subsumes the same state with none left.
+ *   Claim. If a known state subsumes this one, each violation behind this state is also found without it.
+ *   Premise. Steps: the budgets decide only which faults are enabled. More left disables no step, and
+ *   changes the effect of none.
+ *   Premise. Judges do not see the budgets: neither events nor struct check_context tell how much is left.
+ *   Premise. Rest: no action that a budget pays for has TRAIT_MOVES, so both states are at rest or neither is.
+ *   Why. Each run from this state is a run from that one, with equal events, through states that subsume
+ *   its own.
+ *   Checked by. test_subsumed_states_hide_nothing in tests/explore/test_orders.c.
+ *
+ * A fingerprint is a sum over the blocks, so the budgets' block alone makes the difference. With --symmetry
+ * it is no such sum, and the two exclude each other. How many states a search finds depends on its order. */
 #ifndef EXPLORE_SUBSUME_H
 #define EXPLORE_SUBSUME_H
 
@@ -13,13 +23,13 @@
 
 struct subsume;
 
-/* NULL if memory is short. */
+/* Returns NULL if memory is short. */
 struct subsume *subsume_open(struct search *search);
 void subsume_close(struct subsume *subsume);
 
-/* True if a state with more left was seen. `budgets` is the hash of the block that holds what is left, `plain` the state's
- * fingerprint without renaming, `fingerprint` the one that states are compared by. `show` makes that block's content the
- * world's present one; it is called when this one is new. */
+/* Returns true if a known state subsumes this one; false too if memory is short. `budgets` is the hash of
+ * the block of the budgets. `plain` is the state's fingerprint without renaming, `fingerprint` the one by
+ * which states are compared. For a new content of the block it calls `show`, which puts it into the world. */
 bool subsume_is_seen(struct subsume *subsume, uint64_t budgets, uint64_t plain, uint64_t fingerprint,
                      void (*show)(void *ctx), void *ctx);
 

@@ -51,10 +51,11 @@ static const struct {
     {" strtok strerror localtime gmtime asctime ctime setlocale ", "which keeps state of its own"},
 };
 
+/* Returns whether a name stands in a list. An empty name, which a damaged file may have, stands in none. */
 static bool is_in(const char *list, const char *name)
 {
     size_t size = strlen(name);
-    for (const char *at = strstr(list, name); at != NULL; at = strstr(at + 1, name)) {
+    for (const char *at = size > 0 ? strstr(list, name) : NULL; at != NULL; at = strstr(at + 1, name)) {
         if (at[-1] == ' ' && at[size] == ' ') {
             return true;
         }

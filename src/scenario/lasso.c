@@ -3,6 +3,7 @@
 
 #include "scenario/lasso.h"
 
+#include "base/assert.h"
 #include "state/canon.h"
 
 #include <stdio.h>
@@ -48,7 +49,8 @@ static int channel_of(const struct lasso *lasso, const char *text)
 
 static void add_channel(struct lasso *lasso, const char *text)
 {
-    if (channel_of(lasso, text) < 0 && lasso->channels < LASSO_CHANNELS_MAX) {
+    if (channel_of(lasso, text) < 0) {
+        LS_ALWAYS(lasso->channels < LASSO_CHANNELS_MAX);
         lasso->taken[lasso->channels] = false;
         snprintf(lasso->channel[lasso->channels++], WORLD_LABEL_MAX, "%s", text);
     }

@@ -19,7 +19,7 @@ struct canon;
 #define LASSO_ALWAYS "can_always_be_served"
 #define LASSO_FAIR "served_under_weak_fairness"
 
-#define LASSO_CHANNELS_MAX 256
+#define LASSO_CHANNELS_MAX WORLD_ACTIONS_MAX
 
 struct lasso {
     struct canon *canon;

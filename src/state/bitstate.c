@@ -11,8 +11,8 @@
 
 #define BITS_OF_STATE 3
 #define WORD_BITS 64
-#define SECOND 0x9e3779b97f4a7c15ull /* the step between a state's bits is mixed with it */
-#define PARTS 4096                   /* of the sum that stands for an integral */
+#define SECOND 0x9e3779b97f4a7c15ull /* makes a second hash, for the step between a state's bits */
+#define PARTS 4096                   /* summands of the sum that approximates an integral */
 
 struct bitstate {
     _Atomic uint64_t *word;
@@ -39,7 +39,7 @@ struct bitstate *bitstate_open(size_t bytes, bool shared)
         bitstate_close(bits);
         return NULL;
     }
-    huge_pages((void *)bits->word, whole); /* each look is a miss of the caches; not of the TLB too */
+    huge_pages((void *)bits->word, whole); /* each access misses the caches; it need not miss the TLB too */
     return bits;
 }
 
@@ -59,7 +59,7 @@ size_t bitstate_bytes(const struct bitstate *bits)
     return (size_t)(bits->bits / 8);
 }
 
-/* The places of a state's bits: a first one, and a step. */
+/* The indices of a state's bits: the first one, and the step to the next. */
 struct places {
     uint64_t at, step;
 };
@@ -120,8 +120,8 @@ double bitstate_expected_omissions(size_t bytes, uint64_t states)
     for (int i = 0; i < PARTS; i++) {
         double set = 1 - unset;
         double chance = set * set * set;                 /* that all bits of a new state are set */
-        double looked_up = part / (1 - chance);          /* until so many were told to be new */
-        double tries = BITS_OF_STATE * looked_up / bits; /* for each bit */
+        double looked_up = part / (1 - chance);          /* new states met while `part` of them are added */
+        double tries = BITS_OF_STATE * looked_up / bits; /* how often each bit is set */
         sum += looked_up - part;
         unset /= 1 + tries + tries * tries / 2; /* e^tries */
     }

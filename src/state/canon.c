@@ -43,7 +43,7 @@ void canon_close(struct canon *canon)
 
 /* ---- what is shown ---- */
 
-/* The word of a line, and the bit at which it begins. */
+/* Returns the word that has a line's numbers, and in *first the bit of its number 0. */
 static unsigned word_of(unsigned line, unsigned *first)
 {
     *first = line > CANON_ATTEMPT ? (line - CANON_ATTEMPT) * QUICK_ATTEMPTS : 0;
@@ -107,14 +107,14 @@ void canon_refuse(struct canon *canon)
 
 /* ---- processes that may change their names ---- */
 
-/* Somebody is named; the bytes that do so are blanked. */
+/* Notes that the part names a process, and blanks the bytes that do so. */
 static void name_process(struct canon *canon, int process, const void *where, size_t size, int with)
 {
     struct canon_part *part = canon->part;
     if (canon->processes == NULL || process < 0 || process >= (int)canon->owners) {
         return;
     }
-    part->roles = (uint8_t)(part->roles | 1u << process); /* CANON_PROCESSES_MAX */
+    part->roles = (uint8_t)(part->roles | 1u << process); /* CANON_PROCESSES_MAX is less than 8 */
     if (size > 0) {
         blank(canon, where, size, with);
     }
@@ -166,7 +166,7 @@ void canon_record_end(struct canon *canon)
     }
 }
 
-/* A session's owner follows from its number. */
+/* A number of a session names the session's owner. */
 static void name_owner(struct canon *canon, enum canon_space space, int32_t number)
 {
     if (space == CANON_SESSION && number > 0) {
@@ -200,7 +200,8 @@ void canon_sequence(struct canon *canon, const int32_t *where)
     blank(canon, where, sizeof *where, 0);
 }
 
-/* Attempts that are nobody's are the last line, so that those of few processes are quick ones. One that there is not is no line. */
+/* Returns the line of an owner's attempts, or LINES if there is no such owner. Attempts without an owner (0)
+ * have the last line, so that the quick ones belong to processes. */
 static unsigned line_of(unsigned owner)
 {
     if (owner > CANON_OWNERS_MAX) {
@@ -209,7 +210,7 @@ static unsigned line_of(unsigned owner)
     return owner > 0 ? CANON_ATTEMPT + owner - 1 : LINES - 1;
 }
 
-/* Attempts of the process p are those of the owner p + 1. */
+/* The process p is the owner p + 1 of attempts. */
 static int process_of(unsigned owner)
 {
     return (int)owner - 1;
@@ -256,7 +257,7 @@ static uint32_t read_hex(const char *hex, int digits)
     return number;
 }
 
-/* The first UUID in a name: groups of 8, 4, 4, 4 and 12 letters with dashes between them. NULL if there is none. */
+/* Returns the first UUID in a name (groups of 8, 4, 4, 4 and 12 letters, dashes between them) or NULL. */
 static const char *find_uuid(const char *name, size_t size)
 {
     for (size_t at = 0; at + UUID <= size; at++) {
@@ -306,7 +307,7 @@ void canon_text(struct canon *canon, const char *text)
 
 /* ---- one block ---- */
 
-/* Takes out what was cut; returns how many bytes are left. */
+/* Takes the cuts out of the scratch; returns how many bytes are left. */
 static uint32_t close_cuts(struct canon *canon, uint32_t used)
 {
     uint32_t to = 0, from = 0;
@@ -319,11 +320,11 @@ static uint32_t close_cuts(struct canon *canon, uint32_t used)
     }
     memmove(canon->scratch + to, canon->scratch + from, used - from);
     to += used - from;
-    memcpy(canon->scratch, &to, sizeof to); /* as the head of the block says */
+    memcpy(canon->scratch, &to, sizeof to); /* the head of the block counts its bytes */
     return to;
 }
 
-/* Fills in a part's list and the blanked bytes; returns how many bytes the block has. */
+/* Fills in a part's list, and the scratch with the block's other bytes; returns how many these are. */
 static uint32_t show_block(struct canon *canon, int block, struct canon_part *part)
 {
     canon->block = arena_at(canon->arena, block);
@@ -406,7 +407,8 @@ static void rank_sessions(struct line *line, unsigned owners)
     }
 }
 
-/* Ranks each line and forgets what was present. Zero is no number: its rank is 0, and that of a bound below all is 1. */
+/* Ranks each line and forgets its present numbers. Zero is no number: its rank is 0. A bound below all
+ * numbers has the rank 1. */
 static void rank_lines(struct canon *canon)
 {
     for (uint64_t left = canon->used_lines; left != 0; left &= left - 1) {
@@ -431,7 +433,6 @@ void canon_rank_all(struct canon *canon, const struct canon_part *const *parts)
     rank_lines(canon);
 }
 
-/* The hash of the ranks that stand in the scratch. */
 static uint64_t hash_ranks(struct canon *canon, size_t count, int block)
 {
     uint16_t *rank = (uint16_t *)(void *)canon->scratch;
@@ -495,8 +496,7 @@ static __attribute__((noinline)) uint64_t rank_anew(struct canon *canon, const s
     return ranking->ranks;
 }
 
-/* A part's ranks follow from it and from the numbers that its words have: they are ranked once for each such pair, as long
- * as it is remembered. */
+/* Cached rank_part(). Key: the part and the present numbers of its words, from which its ranks follow. */
 static inline uint64_t ranks_of(struct canon *canon, const struct canon_part *part,
                                 const struct word_keys *keys)
 {
@@ -508,7 +508,7 @@ static inline uint64_t ranks_of(struct canon *canon, const struct canon_part *pa
     return ranking->key == key ? ranking->ranks : rank_anew(canon, part, ranking, key);
 }
 
-/* In which words the numbers of the present state are other ones, a bit for each. */
+/* Returns the words in which canon->quick has other numbers, a bit for each. */
 static unsigned words_that_differ(const struct canon *canon, const union quick *numbers)
 {
     unsigned words = 0;
@@ -595,7 +595,7 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
     return canon->base.skeletons + canon->base.rank_sum;
 }
 
-/* All parts of a neighbour. */
+/* Writes all parts of a neighbour: the changed ones, and those of the base. */
 static void put_changes(const struct canon *canon, const struct canon_part *const *changed, int count,
                         const struct canon_part **parts)
 {
@@ -621,7 +621,6 @@ static uint64_t neighbour_up_to_names(struct canon *canon, const struct canon_pa
     return canon_processes_sum(canon, parts, plain);
 }
 
-/* A bit for each of the changed blocks. */
 static void mark_changed(const struct canon_part *const *changed, int count, uint64_t bits[2])
 {
     bits[0] = bits[1] = 0;
@@ -630,7 +629,7 @@ static void mark_changed(const struct canon_part *const *changed, int count, uin
     }
 }
 
-/* Which numbers are present in a neighbour, by a look at all blocks. */
+/* Sets canon->quick to the numbers of a neighbour, by a look at all blocks. */
 static void count_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
 {
     uint64_t bits[2];
@@ -648,8 +647,11 @@ static void count_numbers(struct canon *canon, const struct canon_part *const *c
     }
 }
 
-/* Which numbers are present in a neighbour, mostly without a look at all blocks: what one block loses is gone if no other block
- * has it, and what two lose if there is no third. Returns the words whose numbers are not those of the base, a bit for each. */
+/* Sets canon->quick to the numbers of a neighbour, mostly without a look at all blocks. Returns the words
+ * with other numbers than in the base, a bit for each. Let k changed blocks lose a number: the base's part
+ * has it, and the changed part does not. Then another block still has it exactly if more than k blocks of
+ * the base have it. `twice` answers k = 1, `thrice` k = 2; else all blocks are looked at. Checked by
+ * sim.ranks. */
 static unsigned find_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
 {
     word_pair lost[QUICK_WORDS / 2] = {{0}}, again[QUICK_WORDS / 2] = {{0}}, here[QUICK_WORDS / 2] = {{0}};
@@ -677,7 +679,7 @@ static unsigned find_numbers(struct canon *canon, const struct canon_part *const
     return (differs[0] | differs[1]) != 0 ? words_that_differ(canon, &canon->base.present) : 0;
 }
 
-/* What the changed parts are worth more than those before them. */
+/* Returns the difference that the changed parts make to the sum of all skeletons and ranks. */
 static uint64_t gain_of(struct canon *canon, const struct canon_part *const *changed, int count,
                         const struct word_keys *keys)
 {
@@ -690,7 +692,7 @@ static uint64_t gain_of(struct canon *canon, const struct canon_part *const *cha
     return sum;
 }
 
-/* The same if numbers of these words come or go: they make others count differently. */
+/* Returns the same if numbers of these words come or go. Then the ranks in unchanged parts change too. */
 static uint64_t gain_by_numbers(struct canon *canon, const struct canon_part *const *changed, int count,
                                 unsigned words)
 {
@@ -759,7 +761,7 @@ static size_t put_bytes(unsigned char *out, size_t size, size_t at, const void *
 
 static size_t put_blocks(struct canon *canon, bool blanked, unsigned char *out, size_t size)
 {
-    static _Alignas(8) unsigned char unused[PLACE_BYTES]; /* a block's list is known already */
+    static _Alignas(8) unsigned char unused[PLACE_BYTES]; /* the part, which the caller has */
     size_t at = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
         uint32_t used = show_block(canon, block, (struct canon_part *)(void *)unused);

@@ -27,16 +27,16 @@
  * number. If processes may change their names, the places of processes are replaced too, see below.
  *
  * Two states with one fingerprint are one up to renaming, unless hashes collide. A number of which no copy is
- * shown counts as it is: a search visits more states than it has to. A search overlooks runs, because two
- * states become one, in two cases: some copies of a number are shown and others not, or programs look at the
- * value of a number that is shown.
+ * shown counts as it is: a search visits more states than it has to. If some copies of a number are shown and
+ * others are not, two states may become one, and the search overlooks runs. The same holds if a program looks
+ * at the value of a number that is shown.
  *
  * Bounds. A bound is only ever compared with other numbers of its space. An example is the last transaction
  * that a client has seen. A bound counts by how many of the others are at most as large, and changes no
  * rank.
  *
- * Sessions. The number n belongs to the owner (n - 1) mod `owners`. A session is ranked among those of its
- * owner. No bounds are sessions. */
+ * Sessions. The number n belongs to the owner (n - 1) mod `owners`. A session is ranked among the sessions of
+ * its owner. No bound is a session. */
 #ifndef STATE_CANON_H
 #define STATE_CANON_H
 
@@ -48,9 +48,9 @@
 
 enum canon_space {
     CANON_ZXID,
-    CANON_SESSION, /* whose it is follows from the number, and nothing but that from the order of two owners' numbers */
+    CANON_SESSION, /* the number tells its owner; the order of two owners' numbers tells nothing */
     CANON_SEQUENCE,
-    CANON_ATTEMPT, /* the counters in attempt ids; whose they are is no number that grows */
+    CANON_ATTEMPT, /* counters in attempt ids; the owner in an attempt id is no number that grows */
     CANON_SPACES,
 };
 
@@ -59,115 +59,127 @@ struct canon;
 /* Shows a block's numbers by the functions below. */
 typedef void (*canon_show_fn)(void *ctx, int block, struct canon *canon);
 
-/* `owners` of sessions: at least one, CANON_OWNERS_MAX at most. NULL if memory is short. */
+/* Returns NULL if memory is short. Sessions have `owners` owners, 1 to CANON_OWNERS_MAX. */
 #define CANON_OWNERS_MAX 32
 struct canon *canon_open(struct arena *arena, int owners, canon_show_fn show, void *ctx);
 void canon_close(struct canon *canon);
 
-/* The fingerprint up to renaming. */
+/* Returns the fingerprint of the arena's present state up to renaming. */
 uint64_t canon_fingerprint(struct canon *canon);
 
-/* What a block's content is worth: `size` bytes that may be copied, and are good until the next call. Its hash is valid. */
+/* The value of a block's content: a hash of its bytes without its numbers, and the list of its numbers. */
 struct canon_part;
+
+/* Returns the part of a block whose hash in the arena is valid. The part has `size` bytes, which may be
+ * copied. It is valid until a function of this canon looks at another content of this block. */
 const struct canon_part *canon_part(struct canon *canon, int block, size_t *size);
 
-/* What a part adds to fingerprints besides its numbers. */
+/* Returns the summand of fingerprints that does not depend on the part's numbers. */
 uint64_t canon_skeleton(const struct canon_part *part);
 
-/* The same fingerprint from the parts of all blocks and the fingerprint without renaming. The parts are kept for
- * canon_neighbour() and stay where they are until then. */
+/* Returns the same as canon_fingerprint(), from the part of each block. `plain` is the state's fingerprint
+ * without renaming. The caller keeps the parts in place for canon_neighbour(), which reads them. */
 uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
 
-/* That of a state which differs from the one of the last canon_sum() in the blocks of these parts. */
+/* Returns the fingerprint of a state that differs from the state of the last canon_sum() in the blocks of
+ * these `count` parts alone. `plain` is its fingerprint without renaming. */
 uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
                          uint64_t plain);
 
-/* True if the last fingerprint is that of the state as it is. Then a part of the state was refused: its table of numbers was
- * full, or one of its numbers cannot be shown. */
+/* Returns true if the last fingerprint is the one without renaming. Then a part of the state was refused: one
+ * of its tables was full, or one of its numbers cannot be shown. */
 bool canon_is_refused(const struct canon *canon);
 
-/* What the fingerprint stands for: bytes that two states have in common if and only if one is the other renamed. Writes at
- * most `size` of them; returns how many there are. */
+/* Writes at most `size` of the bytes that stand for the state up to renaming; returns how many there are. Two
+ * states have equal bytes if and only if one is the other renamed. Not with names of processes. */
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);
 
 /* ---- processes that may change their names ---- */
 
-/* Processes with equal programs may change their names. A state's fingerprint is that of the state after
- * its processes have been sorted, so that two states that differ in names alone have one.
+/* Processes with equal programs may change their names. A state's fingerprint is that of the state after its
+ * processes have been sorted, so two states that differ in names alone have one fingerprint.
  *
- * Each process gets a colour: a hash of its own blocks, and of the records that name it in the blocks of
- * all. In the hash the process is "me", and each other one is "another". Processes are sorted by colour.
- * Then the owner of a session, of an attempt id or of a watch is replaced by its place in that order.
- * Numbers are ranked before, and do not tell who is who. A record that names one process alone counts as a
- * part of that process.
+ * Each process gets a colour: a hash of its own blocks, and of the records that name it in the blocks of all.
+ * In the hash the process is "me", and each other one is "another". Processes are sorted by colour. Then the
+ * owner of a session, of an attempt id or of a watch is replaced by its place in that order. Numbers are
+ * ranked before, and the rank of a session does not tell its owner. A record that names one process alone
+ * counts as a part of that process. Two processes may have one colour. Then each of them is put first once,
+ * the colours of the others are computed again, and the least fingerprint counts.
  *
- * Two processes may have one colour. Then each of them is put first once, the colours of the others are
- * computed again, and the least fingerprint counts.
- *
- * Two states with one fingerprint have the same future up to names if neither the coordinator nor the
- * recipe makes a difference between names. A recipe says so with `symmetric` (lockstep/recipe.h).
- * tests/explore/test_symmetry.c compares the result with all orders of the processes. */
+ *   Definition. Two states are one up to names if exchanging names of processes, and renaming numbers, makes
+ *   one the other.
+ *   Claim. Two states with one fingerprint have the same future up to names, unless hashes collide.
+ *   Premises. The world has one server and equal programs: world_is_symmetric() checks this. Neither the
+ *   coordinator nor the recipe makes a difference between names. A recipe says so with `symmetric`
+ *   (lockstep/recipe.h). Judges treat names alike: if the names in a run are exchanged, each verdict stays
+ *   the same. Built-in judges are written so. Of loaded properties it is not known, so open_canon() of
+ *   explore.c then uses no symmetry.
+ *   Why. Such states are one up to names. A run from one is a run from the other with names exchanged.
+ *   Checked by. tests/explore/test_symmetry.c. Colours merge what trying all orders merges. Merged states
+ *   have steps of the same kinds, which lead to merged states. */
 
 #define CANON_PROCESSES_MAX 6 /* all alike, they have 720 orders */
 
-/* Who owns which block. All arrays are copied. */
+/* The owners of blocks. */
 struct canon_layout {
-    int owner[ARENA_BLOCKS_MAX];           /* process, -1 = everybody's */
-    uint8_t alike[ARENA_BLOCKS_MAX];       /* the block of process 0 that is of the same kind */
-    const void *self[CANON_PROCESSES_MAX]; /* an address outside of all blocks that stands for the process */
+    int owner[ARENA_BLOCKS_MAX];           /* by block: process, -1 = a block of all processes */
+    uint8_t alike[ARENA_BLOCKS_MAX];       /* by block: the block of process 0 that is of the same kind */
+    const void *self[CANON_PROCESSES_MAX]; /* by process: the address, in no block, that stands for it */
 };
 
-/* From now on fingerprints are up to the names of the `owners` that the canon was opened with. Returns false
- * if memory is short. */
+/* Makes fingerprints up to the names of the canon's `owners`. Copies the layout. False if memory is short. */
 bool canon_processes_open(struct canon *canon, const struct canon_layout *layout);
 
-/* For tests: the present state's fingerprint if process p had the place to[p]. */
+/* For tests: returns the present state's fingerprint if process p had the place to[p]. */
 uint64_t canon_processes_under(struct canon *canon, const uint8_t *to);
 
-/* ---- for those who show: the place of a number in the block; 0 is no number ---- */
+/* ---- for canon_show_fn: the address of a number in the block that is shown; 0 is no number ---- */
 
 void canon_number(struct canon *canon, enum canon_space space, const int32_t *where);
 void canon_bound(struct canon *canon, enum canon_space space, const int32_t *where);
 
-/* The 64 bits follow from `number`. */
+/* Shows `number`, kept as 64 bits that follow from it. */
 void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where, int32_t number);
 
-/* A sequence: zero is one, -1 is none. */
+/* Shows a sequence. 0 is a number here, and -1 is none. */
 void canon_sequence(struct canon *canon, const int32_t *where);
 
-/* An attempt id: its last 4 bytes are a counter, the highest first; byte 3 says whose counter it is. */
+/* Shows an attempt id. Its last 4 bytes are a counter, the highest first; byte 3 is the owner of the counter:
+ * process + 1, 0 = no process. */
 void canon_attempt(struct canon *canon, const uint8_t id[16]);
 
-/* How many attempt ids that owner has handed out. */
+/* Shows the number of attempt ids that this owner has handed out. */
 void canon_attempts(struct canon *canon, int owner, const uint32_t *where);
 
-/* Bytes that make no difference to what can happen. */
+/* Leaves out bytes that no future depends on: they count as zeros. */
 void canon_blank(struct canon *canon, const void *where, size_t size);
 
-/* Bytes that count as if they were not there: the block then is worth what one without them is. Later ones lie behind earlier
- * ones, and numbers, records and blanks elsewhere. */
+/* Cuts bytes out: the block counts as a block without them. Cuts of a block come in ascending order. Numbers,
+ * records and blanks lie outside of them. */
 void canon_cut(struct canon *canon, const void *where, size_t size);
 
-/* A size that counts as this one, because of what was cut. */
+/* Shows a size as `counts`: the size that is left after a cut. */
 void canon_size(struct canon *canon, const uint16_t *where, uint16_t counts);
 
-/* There are numbers that cannot be shown: the state is compared as it is. */
+/* Refuses the block, which has numbers that cannot be shown: the state is compared without renaming. */
 void canon_refuse(struct canon *canon);
 
-/* ---- where processes are named: nothing happens unless they may change their names ---- */
+/* ---- names of processes: without canon_processes_open() these functions do nothing ---- */
 
-/* `size` bytes name this process. */
+/* Shows `size` bytes that name this process. */
 void canon_role(struct canon *canon, const void *where, size_t size, int process);
 
-/* What is shown until canon_record_end() belongs to a record that has no place among others, because processes' names have
- * put it there. Records with different salts stay apart. Of no bytes, it has only what is shown. */
+/* Begins a record of `size` bytes: one element of a list whose order follows from the names of processes, so
+ * its position does not count. Numbers and names that are shown until canon_record_end() belong to it.
+ * Records with different salts are never equal. A record of 0 bytes has its numbers and names alone. */
 void canon_record(struct canon *canon, const void *where, size_t size, uint32_t salt);
 void canon_record_end(struct canon *canon);
 
-/* These bytes, in everybody's block, hold pointers to what belongs to this process. */
+/* Shows bytes in a block of all processes that hold pointers into the blocks of this process. */
 void canon_owned(struct canon *canon, const void *where, size_t size, int process);
 
-/* A path or a name: in each part of it, an attempt id as a UUID, and the sequence at the end. */
+/* Shows the numbers in a path or a name: in each component the attempt id, written as a UUID, and the
+ * sequence at its end. This function works without canon_processes_open() too. */
 void canon_text(struct canon *canon, const char *text);
 
 #endif

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASHES 65536u /* remembered; a power of two */
-#define SHARES 8192u  /* likewise */
+#define HASHES 65536u /* places of the cache of hashes; a power of two */
+#define SHARES 8192u  /* places of the cache of shares; a power of two */
 
-/* What stands for a process where it is named. */
+/* Stand-ins for the name of a process; PLACE_FIRST is the first place of the order. */
 enum { PLACE_NOBODY, PLACE_ME, PLACE_ANOTHER, PLACE_FIRST };
 
 struct naming {
@@ -21,34 +21,33 @@ struct naming {
 
 _Static_assert(CANON_PROCESSES_MAX <= 7, "the places are one word, with a byte to spare for recall_part()");
 
-/* What everybody's part holds of each process, who is "me" there, in pieces that name nobody else; and in pieces that name
- * nobody. */
+/* Of a part of a block of all processes, sums over the pieces that name one process, or none (of_nobody). */
 struct shares {
     uint64_t key;
-    uint64_t of[CANON_PROCESSES_MAX];
+    uint64_t of[CANON_PROCESSES_MAX]; /* in which the process is "me" */
     uint64_t of_nobody;
 };
 
-/* What a state's parts are worth before it is known who is who. */
+/* Hashes of a state's parts that do not depend on the order of the processes. */
 struct seen {
-    uint64_t key[ARENA_BLOCKS_MAX];         /* what the ranks in a block's part follow from */
-    uint64_t own[ARENA_BLOCKS_MAX];         /* of a process's block: its hash by its owner's `first` */
-    struct shares shares[ARENA_BLOCKS_MAX]; /* of blocks that are everybody's */
+    uint64_t key[ARENA_BLOCKS_MAX];         /* by block: canon_part_key() */
+    uint64_t own[ARENA_BLOCKS_MAX];         /* by block of one process: its hash with the owner's `first` */
+    struct shares shares[ARENA_BLOCKS_MAX]; /* by block of all processes */
 };
 
 struct canon_processes {
     struct canon_layout layout;
     struct ranking *hashes;
     struct shares *shares;
-    struct naming first[CANON_PROCESSES_MAX]; /* each is "me" in one, and nobody else is known */
-    /* For each set of processes, a bit for each: all ones in their bytes of a naming. */
+    struct naming first[CANON_PROCESSES_MAX]; /* by process: it is "me" there, and each other is "another" */
+    /* By set of processes, a bit for each: a mask of their bytes in a naming. */
     uint64_t bytes_of[1 << CANON_PROCESSES_MAX];
-    bool by_counting; /* numbers of the present state are too large for bits */
-    bool is_seen;     /* `now` is of the present state */
+    bool by_counting; /* the present state has slow numbers, see canon_inside.h; then nothing is cached */
+    bool is_seen;     /* `now` is valid for the present state, in the blocks that differ from `base` */
     struct seen now, base;
-    const struct seen *seen[ARENA_BLOCKS_MAX]; /* by block, which of them has it */
-    uint64_t alone[CANON_PROCESSES_MAX];       /* what is each process's alone, of the present state */
-    uint64_t of_nobody;
+    const struct seen *seen[ARENA_BLOCKS_MAX]; /* by block: &now or &base, the one that is valid for it */
+    uint64_t alone[CANON_PROCESSES_MAX];       /* by process: sum of its blocks and of the shares of it */
+    uint64_t of_nobody;                        /* sum of the shares that name no process */
 };
 
 #define MIX_NAMES 0x9e3779b97f4a7c15u
@@ -108,7 +107,7 @@ uint64_t canon_processes_seed(const struct canon *canon, int block)
     return (uint64_t)canon->processes->layout.alike[block] + 1;
 }
 
-/* The block that an address lies in, -1 = none. */
+/* Returns the block that has the address, or -1. */
 static int block_of(const struct arena *arena, uint64_t address)
 {
     uint64_t base = (uint64_t)(uintptr_t)arena->base;
@@ -124,7 +123,7 @@ static int block_of(const struct arena *arena, uint64_t address)
     return -1;
 }
 
-/* The process that an address outside of all blocks stands for, -1 = nobody. */
+/* Returns the process that an address in no block stands for, or -1. */
 static int self_of(const struct canon *canon, uint64_t address)
 {
     for (unsigned p = 0; p < canon->owners; p++) {
@@ -135,8 +134,8 @@ static int self_of(const struct canon *canon, uint64_t address)
     return -1;
 }
 
-/* Where a pointer leads, said in a way that is the same for all processes. Pointers to what is another's are left as they
- * are, and then all have to keep their names. */
+/* Returns a pointer in a form that is the same for all processes: kind of block and offset. A pointer into a
+ * block of another process than `owner` is returned as it is; then all processes keep their names. */
 static uint64_t without_name(struct canon *canon, int owner, uint64_t word)
 {
     const struct canon_layout *layout = &canon->processes->layout;
@@ -169,7 +168,7 @@ void canon_processes_rewrite(struct canon *canon, uint32_t at, size_t size, int 
     }
 }
 
-/* Takes the records' bytes out of the block's. */
+/* Moves the bytes of the records out of the block: each becomes a hash, and zeros in the block. */
 static void take_records(struct canon *canon)
 {
     struct canon_part *part = canon->part;
@@ -186,7 +185,7 @@ static void take_records(struct canon *canon)
     memcpy(records_of(part), canon->record, part->records * sizeof *canon->record);
 }
 
-/* ---- a part, given what stands for each process ---- */
+/* ---- a part with a naming ---- */
 
 static unsigned rank_of(const struct canon *canon, const struct value *value)
 {
@@ -198,7 +197,7 @@ static unsigned rank_of(const struct canon *canon, const struct value *value)
     return value->line == CANON_SESSION ? rank & ((1u << OWNER_SHIFT) - 1) : rank;
 }
 
-/* Whom a value names, -1 = nobody. */
+/* Returns the process that a value names, or -1. */
 static int process_of(const struct canon *canon, const struct value *value)
 {
     if (value->line == LINE_ROLE) {
@@ -227,7 +226,7 @@ static uint64_t hash_values(const struct canon *canon, const struct value *value
     return hash_mix(hash_bytes(code, (size_t)padded * sizeof *code, seed));
 }
 
-/* Processes that the values name, a bit for each. */
+/* Returns the processes that the values name, a bit for each. */
 static unsigned roles_of(const struct canon *canon, const struct value *value, int count)
 {
     unsigned roles = 0;
@@ -238,7 +237,7 @@ static unsigned roles_of(const struct canon *canon, const struct value *value, i
     return roles;
 }
 
-/* A record of a part, or all that stands in none. */
+/* A record of a part, or the rest of the part: all that is in no record. */
 struct piece {
     const struct value *value;
     int count;
@@ -251,7 +250,7 @@ static struct piece piece_of(const struct canon *canon, const struct value *valu
     return (struct piece){value, count, roles_of(canon, value, count), seed};
 }
 
-/* All pieces of a part, the rest last; good until the next call. Returns how many there are. */
+/* Lists all pieces of a part, the rest last; valid until the next call. Returns how many there are. */
 static int list_pieces(const struct canon *canon, const struct canon_part *part, const struct piece **list)
 {
     static struct value rest[PART_VALUES_MAX];
@@ -301,10 +300,10 @@ static uint64_t hash_piece(const struct canon *canon, const struct piece *piece,
     return hash_values(canon, piece->value, piece->count, naming, piece->seed);
 }
 
-/* Which pieces of a part are summed up. */
+/* Which pieces of a part are summed up; mixed ones name several processes. */
 enum choice { ALL_PIECES, MIXED_PIECES };
 
-/* The sum over pieces, of those that name `me` (-1: of all). */
+/* Returns the sum of the hashes of the chosen pieces that name `me`; with -1, of all chosen ones. */
 static uint64_t hash_part(const struct canon *canon, const struct canon_part *part,
                           const struct naming *naming, enum choice choice, int me)
 {
@@ -320,8 +319,7 @@ static uint64_t hash_part(const struct canon *canon, const struct canon_part *pa
     return sum;
 }
 
-/* The same, remembered: it follows from the part, from the numbers that its words have, and from what stands for those whom it
- * names. */
+/* Cached hash_part(). Key: part, present numbers of its words, stand-ins that it contains, choice, me. */
 static uint64_t recall_part(const struct canon *canon, const struct canon_part *part,
                             const struct naming *naming, enum choice choice, int me)
 {
@@ -375,7 +373,6 @@ static const struct shares *recall_shares(const struct canon *canon, const struc
     return known;
 }
 
-/* What the part of this block is worth before anything is known of the others. */
 static void see_block(const struct canon *canon, const struct canon_part *part, int block)
 {
     struct canon_processes *processes = canon->processes;
@@ -387,7 +384,6 @@ static void see_block(const struct canon *canon, const struct canon_part *part, 
     }
 }
 
-/* What is each process's own, with what everybody's parts hold of it alone; and what is nobody's. */
 static void sum_alone(const struct canon *canon)
 {
     struct canon_processes *processes = canon->processes;
@@ -408,7 +404,7 @@ static void sum_alone(const struct canon *canon)
     }
 }
 
-/* Of a block that is as it was in the base, among the same numbers, the same holds as there. */
+/* Finds the hashes of all blocks. A block with the key that it has in the base has the hashes of the base. */
 static void see(const struct canon *canon, const struct canon_part *const *parts)
 {
     struct canon_processes *processes = canon->processes;
@@ -423,7 +419,7 @@ static void see(const struct canon *canon, const struct canon_part *const *parts
     sum_alone(canon);
 }
 
-/* The colours before anything is known of the others. */
+/* Computes the first colours: every other process is "another". */
 static void find_first_colors(const struct canon *canon, const struct canon_part *const *parts,
                               uint64_t *color)
 {
@@ -438,7 +434,7 @@ static void find_first_colors(const struct canon *canon, const struct canon_part
     }
 }
 
-/* A process among those that are put in order: by the class that it had, then by colour. */
+/* A process to be sorted, by class and then by colour. A class is a set of processes not yet told apart. */
 struct ranked {
     uint8_t class;
     uint8_t process;
@@ -481,7 +477,7 @@ static void sort_ranked(struct ranked *ranked, int count)
     }
 }
 
-/* Splits classes by the colours of their members. Returns how many there are then. */
+/* Splits classes by the colours of their members. Returns the number of classes. */
 static int split_classes(uint8_t *class, const uint64_t *color, int count)
 {
     struct ranked ranked[CANON_PROCESSES_MAX] = {{0}};
@@ -497,7 +493,7 @@ static int split_classes(uint8_t *class, const uint64_t *color, int count)
     return classes + 1;
 }
 
-/* The same, given everybody's class, until that tells no more of them apart. */
+/* Splits classes by colours in which other processes are named by class, as long as this splits any. */
 static int refine(const struct canon *canon, const struct canon_part *const *parts, uint8_t *class,
                   int classes)
 {
@@ -519,7 +515,7 @@ static int refine(const struct canon *canon, const struct canon_part *const *par
 
 /* ---- a state ---- */
 
-/* How much more a process's block is worth when it is known who the others are. */
+/* Returns the difference that the stand-ins of other processes make to the hash of a process's block. */
 static uint64_t more_of_own(const struct canon *canon, const struct canon_part *part, int owner,
                             const struct naming *naming)
 {
@@ -531,7 +527,8 @@ static uint64_t more_of_own(const struct canon *canon, const struct canon_part *
            canon->processes->seen[part->block]->own[part->block];
 }
 
-/* What is a process's own goes with its place, and there names nobody else, or them by their places. */
+/* Returns the fingerprint for an order of the processes. The sum of each process's own parts is mixed with
+ * its place. Mixed pieces name processes by their places. */
 static uint64_t sum_in_places(const struct canon *canon, const struct canon_part *const *parts,
                               const struct naming *naming)
 {
@@ -553,7 +550,7 @@ static uint64_t sum_in_places(const struct canon *canon, const struct canon_part
     return sum;
 }
 
-/* What holds for the state as a whole; false if it is compared as it is. */
+/* Finds the numbers, the keys of the parts, and whether names are fixed. False if some part is refused. */
 static bool look_at(struct canon *canon, const struct canon_part *const *parts, bool *fixed)
 {
     struct canon_processes *processes = canon->processes;
@@ -594,7 +591,7 @@ static uint64_t sum_in_classes(const struct canon *canon, const struct canon_par
     return sum_in_places(canon, parts, &naming);
 }
 
-/* The first class that has several members. */
+/* Returns the first class that has several members. There is one. */
 static int tied_class(const uint8_t *class, int count)
 {
     int members[CANON_PROCESSES_MAX] = {0};
@@ -608,7 +605,8 @@ static int tied_class(const uint8_t *class, int count)
     return tied;
 }
 
-/* Where colours leave a tie, each of the tied is put before the others once: the least sum of all is the one. */
+/* Returns the least fingerprint of the orders that colours leave. In the first class with several members,
+ * each member is put before the others once. */
 static uint64_t least_sum(const struct canon *canon, const struct canon_part *const *parts, uint8_t *class,
                           int classes)
 {

@@ -11,13 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is asked for most stands together, by number. */
+/* The data of a content that is read most. It lies apart from the bytes. */
 struct quick {
     uint64_t hash;
     const unsigned char *attached;
 };
 
-/* A content: its bytes stand behind it. */
 struct content {
     uint32_t used;
     uint16_t block;
@@ -30,9 +29,9 @@ struct intern {
     struct pool pool;
     struct quick *quick; /* by number */
     struct content **content;
-    uint32_t *moved; /* where each has gone, or NULL */
+    uint32_t *moved; /* by number: its number in the intern that intern_move() copied it to; NULL at first */
     uint32_t count, max;
-    struct hash_table numbers; /* plus one */
+    struct hash_table numbers; /* by hash: number + 1 */
 };
 
 struct intern *intern_open(struct arena *arena)
@@ -90,7 +89,7 @@ static bool is_it(const struct intern *intern, uint32_t number, int block, const
            memcmp(content->bytes, head, head->used) == 0;
 }
 
-/* Room for one more. NULL if memory is short. */
+/* Adds a content without its bytes, which the caller fills in. Returns NULL if memory is short. */
 static struct content *add(struct intern *intern, int block, uint32_t used, uint64_t hash)
 {
     struct content *content = make_room(intern) ? pool_take(&intern->pool, sizeof *content + used) : NULL;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Every content that a block of the arena has had, once, with a number.
+/* Interning: each content that a block of the arena has had is kept once, and has a number.
  *
- * A world is then the list of its blocks' numbers: a few words in place of kilobytes, and two of them are equal when their
- * worlds are. Steps leave most blocks as they are, so that millions of worlds share some thousands of contents. */
-#ifndef BASE_INTERN_H
-#define BASE_INTERN_H
+ * A state of the world is then the list of its blocks' numbers: a few words in place of kilobytes. Two lists
+ * are equal if and only if the states are. A step changes few blocks, so millions of states share some
+ * thousands of contents. */
+#ifndef STATE_INTERN_H
+#define STATE_INTERN_H
 
 #include "base/arena.h"
 
@@ -14,28 +15,30 @@ struct intern;
 
 #define INTERN_NONE UINT32_MAX /* no number */
 
-/* NULL if memory is short. */
+/* Returns NULL if memory is short. */
 struct intern *intern_open(struct arena *arena);
 void intern_close(struct intern *intern);
 
-/* The number of what the block holds now; its hash is valid. Contents of different blocks have different numbers.
- * INTERN_NONE if memory is short. */
+/* Returns the number of the block's present content, or INTERN_NONE if memory is short. The block's hash in
+ * the arena is valid. Contents of different blocks have different numbers. */
 uint32_t intern_take(struct intern *intern, int block);
 
-/* Gives the block the content with this number, which was one of its own. No block is marked, before or after. */
+/* Writes a content of this block into it. No block of the arena is marked before, and none afterwards. */
 void intern_put(const struct intern *intern, int block, uint32_t number);
 
-/* The content's hash, as the arena has it. */
+/* Returns the content's hash, as the arena computes it. */
 uint64_t intern_hash(const struct intern *intern, uint32_t number);
 
-/* Something that belongs to the content and is kept with it: `size` bytes, copied. False if memory is short. */
+/* Attaches a copy of `size` bytes to a content. False if memory is short, or they are more than 65535. */
 bool intern_attach(struct intern *intern, uint32_t number, const void *bytes, size_t size);
 
-/* NULL if there is nothing. */
+/* Returns the bytes attached to a content, owned by the intern; NULL if there are none. */
 const void *intern_attached(const struct intern *intern, uint32_t number);
 
-/* Copies a content of another one, with what is attached to it, for leaving the rest behind; returns its number here, the
- * same for the same. INTERN_NONE if memory is short. `from` is only good for further copies and for being closed then. */
+/* Copies a content, and the bytes attached to it, from another intern, so that closing `from` drops the
+ * rest. Returns its number in `to`, the same if it was moved before, or INTERN_NONE if memory is short.
+ * After the first call `from` is only moved from and closed. The first intern_take() of `to` comes after the
+ * last call. */
 uint32_t intern_move(struct intern *to, struct intern *from, uint32_t number);
 
 uint32_t intern_count(const struct intern *intern);

@@ -13,32 +13,32 @@
 
 #define PLACES_MIN (1u << 16)
 #define PLACES_BEHIND                                                                                        \
-    (1u << 15) /* for those that are pushed away from the last ones; the very last stays empty */
+    (1u << 15) /* for keys that find the last places taken; the very last of all places stays empty */
 #define WORKERS_MAX 64
-#define LOOK_EVERY 128u /* states that a worker adds between two looks at how full the table is */
+#define LOOK_EVERY 128u /* states that a worker adds between two looks at the table's fill */
 
-/* One cache line each: workers count without waiting for each other. */
+/* A worker's count, on a cache line of its own: workers do not wait for each other. */
 struct tally {
     _Alignas(64) _Atomic uint64_t count;
 };
 
-/* A shared table lies, with this head, in memory that all workers share. Whoever wants to let it grow waits until all
- * others rest; they rest when they next come here. It grows where it lies: addresses are taken for the largest one, and memory
- * for what is written to. */
+/* The head of a table. All workers share the memory of a shared table and its head. A worker that makes the
+ * table grow waits until all others rest, at the latest in their next visited_add(). The table grows in
+ * place: it has the addresses of the largest table, and only places that are written to take memory. */
 struct visited {
     _Atomic uint64_t *place; /* 0 = empty */
     uint64_t places;
-    uint64_t full;    /* grow at this count */
-    size_t bytes_max; /* that the table may take, for which there are addresses */
+    uint64_t full;    /* the count at which the table grows, or is full if it is final */
+    size_t bytes_max; /* the largest size of the table in bytes; so large is the address range */
     int workers;
-    bool final;            /* it may not grow any more */
+    bool final;            /* the table does not grow any more */
     struct bitstate *bits; /* in place of a table, or NULL */
     atomic_int active;     /* workers that do not rest */
-    atomic_int growing;    /* one is about to let it grow */
+    atomic_int growing;    /* a worker makes the table grow, or waits for the others to do so */
     struct tally tally[WORKERS_MAX];
 };
 
-static _Thread_local int self; /* the worker that this is */
+static _Thread_local int self; /* number of this worker */
 
 /* ---- memory ---- */
 
@@ -48,7 +48,7 @@ static void *map_pages(size_t bytes, int flags)
     if (at == MAP_FAILED) {
         return NULL;
     }
-    /* Each look-up is a miss of the caches; let it not be one of the TLB too. */
+    /* Each look-up misses the caches; it need not miss the TLB too. */
     huge_pages(at, bytes);
     return at;
 }
@@ -63,7 +63,6 @@ static uint64_t full_at(uint64_t places)
     return places / 4 * 3;
 }
 
-/* What several share, without a table. */
 static struct visited *open_head(int workers, int flags)
 {
     struct visited *visited =
@@ -74,7 +73,8 @@ static struct visited *open_head(int workers, int flags)
     return visited;
 }
 
-/* A quarter of the memory is for what else a search has. Where there are not as many addresses, less has to do. */
+/* Maps three quarters of `bytes_max`; a quarter stays for the rest of the search. If the address space is too
+ * small, tries with half of it. */
 static struct visited *open_table(struct visited *visited, size_t bytes_max, int flags)
 {
     void *all = NULL;
@@ -138,7 +138,7 @@ void visited_close(struct visited *visited)
     munmap(visited, sizeof *visited);
 }
 
-/* ---- who is here ---- */
+/* ---- resting ---- */
 
 static void wait_until_grown(struct visited *visited)
 {
@@ -172,7 +172,7 @@ void visited_join(struct visited *visited, int worker)
 
 /* ---- the table ---- */
 
-/* Nobody's fingerprint is 0: the sum of hashes of a world has no reason to be that, and if it is, it counts as 1. */
+/* Returns the key of a fingerprint. 0 is an empty place, so the fingerprint 0 counts as 1. */
 static uint64_t key_of(uint64_t fingerprint)
 {
     return fingerprint != 0 ? fingerprint : 1;
@@ -206,7 +206,7 @@ static void set_places(struct visited *visited, uint64_t places)
     visited->full = full_at(places);
 }
 
-/* Half as many places again: the table is then half full. */
+/* A table grows by half, from three quarters full to half full. */
 static uint64_t more_places(uint64_t places)
 {
     return places / 2 * 3;
@@ -223,8 +223,8 @@ static void end_growth(struct visited *visited)
     visited->final = true;
 }
 
-/* How many keys stand at or behind the place where they will belong: some of the first, which others have pushed away from
- * theirs. */
+/* Returns how many keys lie at or behind their home in the larger table. Some of the first keys do, because
+ * other keys have pushed them away from their present home. */
 static size_t count_behind(const struct visited *visited, uint64_t places)
 {
     size_t count = 0;
@@ -235,9 +235,12 @@ static size_t count_behind(const struct visited *visited, uint64_t places)
     return count;
 }
 
-/* From the last place to the first, each key goes to a place behind all that are still to be moved; those that would not are set
- * aside until there are none. Behind the last place there is room for all, because no more than before belong to as many of the
- * last places. */
+/* Moves each key, from the last place to the first, to its place in a table of half as many places again.
+ * False, with nothing changed, if the table may not grow or memory is short.
+ *   Claim. No key is put among those that are still to be moved, and none runs beyond the last place.
+ *   Why. A key whose new home lies behind its old place goes there; the others are set aside until all are
+ *   moved. Homes spread out: no more keys than before have their home in as many of the last places.
+ *   Checked by. test_visited.c: test_it_grows_and_forgets_nothing, test_it_goes_on_behind_its_end. */
 static bool enlarge(struct visited *visited)
 {
     uint64_t before = visited->places, places = more_places(before);
@@ -276,7 +279,7 @@ bool visited_reserve(struct visited *visited, uint64_t count)
     return visited->full >= count;
 }
 
-/* One worker does it while all others rest. A table that may not grow is filled to fifteen sixteenths. */
+/* Makes the table grow while all other workers rest. One that cannot is filled to fifteen sixteenths. */
 static void grow(struct visited *visited)
 {
     int nobody = 0;
@@ -331,7 +334,7 @@ bool visited_has(const struct visited *visited, uint64_t fingerprint)
     return found == key;
 }
 
-/* Returns how many this worker has added. */
+/* Counts one state more. Returns how many this worker has added. */
 static uint64_t count_one(struct visited *visited)
 {
     _Atomic uint64_t *tally = &visited->tally[self].count;

@@ -85,6 +85,18 @@ static void next_without_lost_is_violated(void **state)
     judge_close(&judge);
 }
 
+static void connected_before_the_loss_is_told_is_violated(void **state)
+{
+    struct judge judge;
+    (void)state;
+    judge_open(&judge, PROPERTY, false);
+    connected(&judge, 1);
+    session_event(&judge, EVENT_EXPIRED, 1);
+    session_event(&judge, EVENT_CONNECTED, 1);
+    assert_violated(&judge, EVENT_CONNECTED, "has not been told of the loss of session 0x1 when it was told");
+    judge_close(&judge);
+}
+
 static void new_session_as_reconnection_is_violated(void **state)
 {
     struct judge judge;
@@ -204,6 +216,7 @@ int main(void)
         cmocka_unit_test(a_link_that_is_back_is_told),
         cmocka_unit_test(untold_at_rest_is_violated),
         cmocka_unit_test(next_without_lost_is_violated),
+        cmocka_unit_test(connected_before_the_loss_is_told_is_violated),
         cmocka_unit_test(new_session_as_reconnection_is_violated),
         cmocka_unit_test(reconnection_of_a_lost_session_is_violated),
         cmocka_unit_test(told_twice_is_violated),

@@ -111,7 +111,9 @@ expect 3 'kept in' "${check[@]}" --checkpoint "$scratch/kept" --max-states 4950 
 for turn in first second; do
     expect 0 '  after the last fault: 4691 states, 11500 transitions' "${check[@]}" --resume "$scratch/kept" "$once"
 done
-expect 1 'no run without faults violates anything' "${check[@]}" --recipe broken-mutual-reset --no-shrink "$once"
+# The circle may need no fault, so no number of faults is said to be free of violations.
+expect 1 'violated served_under_weak_fairness' "${check[@]}" --recipe broken-mutual-reset --no-shrink "$once"
+! grep -q 'violates anything' "$scratch/output" || { echo 'something is said to stand beside a circle' && failed=1; }
 
 # A run that ends shows neither; random runs leave them alone.
 printf 'mutex /locks/x\nprocess a\nproperties can_always_be_served\na acquire\nsettle\n----\n' >"$scratch/directed.scn"

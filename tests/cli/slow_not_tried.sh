@@ -64,14 +64,23 @@ scenario claims 'acquire' 'sweep<=1 loss<=1' 'not-tried expire'
 expect_line "$scratch/claims.scn:7:11: expected a fault with a budget, a step (a.release.2) or an end (a.end) of a program, found 'expire'" \
     "${check[@]}" "$scratch/claims.scn"
 
-# Of the suite's situations each says what it does not try with the built-in lock of its kind, and nothing else.
 [[ -z $LOCKSTEP_SANITIZE ]] || finish
-"${check[@]}" --suite --max-states 100000 --budget 0 --json >"$scratch/suite" 2>"$scratch/err" || failed=1
-while read -r line; do
-    file=$(sed 's/.*"scenario":"\([^"]*\)".*/\1/' <<<"$line")
-    found=$(sed 's/.*"not_tried":\[\([^]]*\)\].*/\1/; s/[",]/ /g' <<<"$line" | xargs -n1 2>/dev/null || true)
-    same "$(sed -n 's/^not-tried //p' "$file" | xargs -n1)" "$found" "what $file does not try"
-done <"$scratch/suite"
-files=(scenarios/suite/*.scn scenarios/suite/*/*.scn)
-same "${#files[@]}" "$(wc -l <"$scratch/suite")" 'situations'
+
+# suite PROGRAM PATTERN FILE...: of the suite's situations each says what it does not try with the built-in lock of its kind, and nothing else.
+suite()
+{
+    local program=$1 pattern=$2 line file found
+    shift 2
+    "$program" check --out "$scratch/reports" --suite --filter "$pattern" --max-states 100000 --budget 0 --json >"$scratch/suite" 2>"$scratch/err" || failed=1
+    while read -r line; do
+        file=$(sed 's/.*"scenario":"\([^"]*\)".*/\1/' <<<"$line")
+        found=$(sed 's/.*"not_tried":\[\([^]]*\)\].*/\1/; s/[",]/ /g' <<<"$line" | xargs -n1 2>/dev/null || true)
+        same "$(sed -n 's/^not-tried //p' "$file" | xargs -n1)" "$found" "what $file does not try"
+    done <"$scratch/suite"
+    same "$#" "$(wc -l <"$scratch/suite")" "situations of ${program##*/}"
+}
+
+mapfile -t files < <(find scenarios/suite -name '*.scn' ! -path '*/redis/*')
+suite "$LOCKSTEP" '*' "${files[@]}"
+suite "$LOCKSTEP_BUILD_DIR/lockstep-redis" '*/redis/*' scenarios/suite/redis/*.scn
 finish

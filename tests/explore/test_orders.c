@@ -236,6 +236,19 @@ static void test_subsumed_states_hide_nothing(void **state)
     assert_true(outcome.search.states == all); /* states without a budget subsume none */
 }
 
+/* No run can spend three cancels, so each waiting owner has a cancel left. */
+static void test_a_cancel_that_is_left_does_not_hide_rest(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct explore_options options = {.order = i & 1, .subsume = i >= 2, .renaming = true, .out = folder};
+        search(PAIR "explore cancel<=3\n----\n", "broken-waits-for-absent", &options);
+        unlink(outcome.trace);
+        assert_int_equal(outcome.verdict, VERDICT_VIOLATED);
+        assert_true((outcome.stats.violated & CHECK_BIT(check_position("no_lost_wakeup"))) != 0);
+    }
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -257,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_refused_memory_is_a_limit),
         cmocka_unit_test(test_what_is_forgotten_is_found_again),
         cmocka_unit_test(test_subsumed_states_hide_nothing),
+        cmocka_unit_test(test_a_cancel_that_is_left_does_not_hide_rest),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

@@ -21,8 +21,8 @@
  * opened when it is needed. Requests of two connections have no order.
  *
  * All functions expect the environment's mutex, unless they say otherwise. */
-#ifndef LOCKREDIS_ATTEMPTS_H
-#define LOCKREDIS_ATTEMPTS_H
+#ifndef LOCKREDIS_PUBLISHED_ATTEMPTS_H
+#define LOCKREDIS_PUBLISHED_ATTEMPTS_H
 
 #include "lockredis/published/connections.h"
 #include "lockredis/published/parts.h"

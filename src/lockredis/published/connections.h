@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Connections of a recipe. Each is opened when it is needed, and forgotten when it ends. */
-#ifndef LOCKREDIS_CONNECTIONS_H
-#define LOCKREDIS_CONNECTIONS_H
+#ifndef LOCKREDIS_PUBLISHED_CONNECTIONS_H
+#define LOCKREDIS_PUBLISHED_CONNECTIONS_H
 
 #include <hiredis/async.h>
 #include <lockstep/env.h>

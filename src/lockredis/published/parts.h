@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The common part of all recipes on Redis: reports, ids, replies and scripts. */
-#ifndef LOCKREDIS_PARTS_H
-#define LOCKREDIS_PARTS_H
+#ifndef LOCKREDIS_PUBLISHED_PARTS_H
+#define LOCKREDIS_PUBLISHED_PARTS_H
 
 #include <hiredis/hiredis.h>
 #include <lockstep/recipe.h>

@@ -75,8 +75,8 @@ static bool hides_a_loss(const struct trace_list *list, int i)
         told = told_of(list, i, event->process);
     bool other = told.session != 0 && told.session != event->session;
     switch (event->kind) {
-    case EVENT_CONNECTED: /* after another session without a loss, or with a session that was lost */
-        return other || (told.lost != 0 && told.lost == event->session);
+    case EVENT_CONNECTED: /* while another session is not lost, with a lost one, or before its loss is told */
+        return other || (told.lost != 0 && told.lost == event->session) || told.loss_is_due;
     case EVENT_RECONNECTED:
         return told.session == 0 || other;
     case EVENT_LOST: /* for the second time, or of another session */
