@@ -19,7 +19,7 @@ struct kept_key {
     uint32_t value_size;
     uint8_t client, connection; /* the connection that has written */
     uint8_t begins;             /* 1 = this is the first key of its write */
-    uint8_t database, type, writer, life, zero;
+    uint8_t database, type, writer, life, shortened;
     uint32_t reserved; /* 0 */
 };
 
@@ -97,6 +97,7 @@ static void fill(struct kept_key *kept, const struct key *key)
     kept->type = key->rec.tag;
     kept->writer = key->writer;
     kept->life = key->life;
+    kept->shortened = key->shortened;
     kept->value_size = (uint32_t)value.size;
     memcpy(at + padded(kept->rec.word), value.at, value.size);
 }
@@ -171,6 +172,7 @@ static void put_back(struct server *server, const struct kept_key *image, struct
     key->ends_ms = image->ends_ms;
     key->writer = image->writer;
     key->life = image->life;
+    key->shortened = image->shortened;
 }
 
 /* Undoes the newest change of a key. Its record is removed; `image`, `name` and `value` are copies. */

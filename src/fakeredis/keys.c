@@ -206,6 +206,7 @@ struct key *keys_set(const struct pack *server, int database, struct bytes name,
     next->ends_ms = before.ends_ms;
     next->writer = before.writer;
     next->life = before.life;
+    next->shortened = before.shortened;
     next->database = (uint8_t)database;
     next->value_size = (uint32_t)value.size;
     memcpy(name_of(next), name.at, name.size);

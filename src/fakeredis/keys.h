@@ -36,7 +36,7 @@ struct key {
     uint8_t database;
     uint8_t writer;    /* client that wrote the key last, plus 1; 0 = no client */
     uint8_t life;      /* lives of the writer that were over; 0 without a lease and a backlog */
-    uint8_t shortened; /* 1 = the server's clock has jumped since the lease began or the value was set */
+    uint8_t shortened; /* 1 = the server's clock has jumped since the lease began */
     uint32_t value_size;
 };
 

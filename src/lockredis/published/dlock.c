@@ -217,6 +217,18 @@ static void interrupt(struct actor *actor)
     }
 }
 
+static void unpark_first(struct lock *lock)
+{
+    if (lock->queued > 0) {
+        struct thread *first = &lock->thread[lock->queue[0]];
+        if (first->phase == PHASE_PARKED) {
+            loop(first);
+        } else {
+            first->permit = true;
+        }
+    }
+}
+
 static void lose(struct lock *lock, int owner)
 {
     if (lock->owner == owner && lock->hold > 0) {
@@ -224,9 +236,7 @@ static void lose(struct lock *lock, int owner)
         lock->owner = NOBODY;
         lock->hold = 0;
         say(&lock->thread[owner], LS_REPORT_HOLD_LOST, 0);
-        if (lock->queued > 0) {
-            loop(&lock->thread[lock->queue[0]]);
-        }
+        unpark_first(lock);
     }
 }
 
@@ -316,18 +326,6 @@ static void start_retry(struct lock *lock)
         sleep_until_look(retry, LEASE_MS / 10);
     } else if ((lock->state->mended & MENDED_RETRY) != 0) {
         retry->interrupted = false;
-    }
-}
-
-static void unpark_first(struct lock *lock)
-{
-    if (lock->queued > 0) {
-        struct thread *first = &lock->thread[lock->queue[0]];
-        if (first->phase == PHASE_PARKED) {
-            loop(first);
-        } else {
-            first->permit = true;
-        }
     }
 }
 
