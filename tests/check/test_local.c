@@ -96,8 +96,10 @@ static bool depends(const struct event *a, const struct event *b)
            (a->kind == EVENT_SETTLED && deleted &&
             b->owner == 1 + a->process) || /* the process's request is under way */
            (a->kind == EVENT_LISTED && deleted && b->owner == EVENT_BY_OPERATOR) || /* the list is too old */
-           /* A step with a request goes first only if no fault of the servers is left (sim/alone.c). */
-           (a->kind == EVENT_REQUEST && b->kind == EVENT_FAULT && b->process == EVENT_PROCESS_NONE) ||
+           /* A delivery that brings a node event or leads to a request goes first only if no fault of the
+            * servers is left or in force (WORLD_ALONE in sim/alone.c). */
+           ((a->kind == EVENT_REQUEST || a->kind == EVENT_WOKEN) && b->kind == EVENT_FAULT &&
+            b->process == EVENT_PROCESS_NONE) ||
            /* It says that it is idle while its session is closed. A search has the other order, too. */
            (a->kind == EVENT_SETTLED && closed && own) ||
            /* An idle recipe's create is under way at a cut. The server reads it in the run without a cut,

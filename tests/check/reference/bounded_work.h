@@ -40,9 +40,9 @@ static bool is_reason(const struct event *event, int process, bool timed)
     case EVENT_SETTLED:
         return event->process == process && !timed;
     case EVENT_FAULT:
-        return event->process == process && timed;
+        return event->process == EVENT_PROCESS_NONE || (event->process == process && timed);
     default:
-        return happens(event) && event->process == process;
+        return happens(event) && meets(event, process);
     }
 }
 
@@ -70,8 +70,6 @@ static int requests_without_reason(const struct trace_list *list, int i, int pro
         const struct event *event = &list->event[k];
         if (is_reason(event, process, list->timed) || count_begun_again(list, k, process) > 0)
             count = event->kind == EVENT_WOKEN && !list->timed ? 1 : 0;
-        if (happens(event) && event->process == EVENT_PROCESS_NONE && count > 1)
-            count = 1;
         if (!is_counted(event, process))
             continue;
         if (count == 0 || (list->timed && event->now_ms - since > WINDOW_MS)) {
