@@ -195,8 +195,8 @@ static void undo(struct server *server, const struct kept_key *image, struct byt
 
 void backlog_lose(struct server *server)
 {
-    while (first(server) != NULL) {
-        struct kept_key *last = first(server);
+    struct kept_key *last;
+    while ((last = first(server)) != NULL) {
         for (struct kept_key *key = last; key != NULL; key = next(server, key)) {
             last = key;
         }
