@@ -116,6 +116,7 @@ static void take(struct redis_lock *lock)
         new_id(lock);
     }
     lock->woken = false;
+    lock->stands_back = false;
     enter(lock, STAGE_TAKING);
 }
 
@@ -137,6 +138,7 @@ static void pause(struct redis_lock *lock)
 static void choose(struct redis_lock *lock)
 {
     if (!is_waited_for(lock)) {
+        lock->stands_back = false;
         if (lock->has && lock->stage != STAGE_GIVING) {
             enter(lock, STAGE_GIVING);
         } else if (!lock->has) {
@@ -144,8 +146,9 @@ static void choose(struct redis_lock *lock)
             enter(lock, STAGE_NONE);
         }
     } else if (lock->stands_back) {
-        lock->stands_back = false;
-        wait_for_key(lock, TURN_MS);
+        if (lock->stage != STAGE_WAITING) {
+            wait_for_key(lock, TURN_MS);
+        }
     } else if (lock->stage != STAGE_WAITING && lock->stage != STAGE_TAKING) {
         take(lock);
     }
@@ -254,9 +257,10 @@ static void poll_due(void *ctx)
     lockredis_client_settle(lock->redis);
 }
 
+/* A client hears its own release, too. While it stands back it asks when its turn is due, and not before. */
 void lockredis_lock_heard(struct redis_lock *lock)
 {
-    if (lock->stage == STAGE_WAITING) {
+    if (lock->stage == STAGE_WAITING && !lock->stands_back) {
         take(lock);
     } else if (lock->stage == STAGE_TAKING) {
         lock->woken = true;

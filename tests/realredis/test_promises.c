@@ -247,6 +247,70 @@ static void owners_stand_in_a_queue(void **state)
     close_client(&a);
 }
 
+/* The client hears its own message about the key: it must not make use of it, for others wait for that message, too. */
+static void a_key_that_is_given_up_is_not_taken_back_at_once(void **state)
+{
+    (void)state;
+    static const struct ls_redis_options usual = {0};
+    struct client a;
+    struct ls_redis_mutex mutex;
+    memset(&line, 0, sizeof line);
+    open_with(&a, the_server.hosts, &usual);
+    assert_int_equal(ls_redis_wait_connected(&a.redis, PATIENCE_MS), LS_OK);
+    assert_int_equal(server_command(&the_server, "SET job foreign"), 1);
+    assert_int_equal(ls_redis_mutex_init(&mutex, &a.redis, "job", &LINE_OPS), LS_OK);
+    for (uint64_t owner = 1; owner <= LS_REDIS_HANDOVERS_MAX + 2; owner++) {
+        assert_int_equal(ls_redis_mutex_acquire_start(&mutex, owner, -1), LS_OK);
+    }
+    WAIT_UNTIL(server_command(&the_server, "PUBLISH job:free x") == 1); /* it hears messages from now on */
+    assert_int_equal(server_command(&the_server, "DEL job"), 1);
+    assert_int_equal(server_command(&the_server, "PUBLISH job:free x"), 1);
+    int owner = 1;
+    for (; owner <= LS_REDIS_HANDOVERS_MAX; owner++) {
+        WAIT_UNTIL(count(&line.granted) == owner);
+        assert_int_equal(ls_redis_mutex_release_start(&mutex, (uint64_t)owner), LS_OK);
+    }
+    WAIT_UNTIL(count(&line.granted) == owner);
+    note_timer("poll");
+    assert_int_equal(ls_redis_mutex_release_start(&mutex, (uint64_t)owner), LS_OK);
+    long before = now_ms();
+    WAIT_UNTIL(count(&line.granted) == owner + 1);
+    long took = now_ms() - before;
+    noted_timer = NULL;
+    assert_int_equal(delay_count, 1);
+    assert_in_range(took, delays[0] - 1, PATIENCE_MS);
+    assert_int_equal(ls_redis_mutex_close(&mutex), LS_OK);
+    close_client(&a);
+}
+
+/* The server does the request once the acquire is over. The reply has the key given back. */
+static void an_acquire_that_is_given_up_leaves_no_key(void **state)
+{
+    (void)state;
+    static const struct ls_redis_options usual = {0};
+    struct client a;
+    open_with(&a, the_server.hosts, &usual);
+    assert_int_equal(ls_redis_wait_connected(&a.redis, PATIENCE_MS), LS_OK);
+    for (int canceled = 0; canceled < 2; canceled++) {
+        stop_process(&the_server);
+        int rc = ls_redis_mutex_acquire_start(&a.mutex, 1, canceled ? -1 : 50);
+        sleep_ms(20); /* it is sent */
+        rc |= canceled ? ls_redis_mutex_cancel(&a.mutex, 1) : 0;
+        sleep_ms(100);
+        int told = count(&a.told.done);
+        continue_process(&the_server);
+        assert_int_equal(rc, LS_OK);
+        assert_int_equal(told, canceled + 1);
+        assert_int_equal(a.told.done_rc, canceled ? LS_ECANCELED : LS_ETIMEDOUT);
+        WAIT_UNTIL(server_command(&the_server, "GETEX job:token") == 1); /* it was done */
+        long before = now_ms();
+        WAIT_UNTIL(server_command(&the_server, "EXISTS job") == 0);
+        assert_in_range(now_ms() - before, 0, SOON_MS);
+        assert_int_equal(server_command(&the_server, "DEL job:token"), 1);
+    }
+    close_client(&a);
+}
+
 /* The key has a lease of another client, whose end nobody tells. */
 static void the_end_of_a_lease_is_noticed(void **state)
 {
@@ -493,6 +557,8 @@ int main(void)
         cmocka_unit_test_setup(leases_are_as_long_as_the_options_say, clean_server),
         cmocka_unit_test_setup(a_grant_without_replicas_is_given_back, clean_server),
         cmocka_unit_test_setup(owners_stand_in_a_queue, clean_server),
+        cmocka_unit_test_setup(a_key_that_is_given_up_is_not_taken_back_at_once, clean_server),
+        cmocka_unit_test_setup(an_acquire_that_is_given_up_leaves_no_key, clean_server),
         cmocka_unit_test_setup(the_end_of_a_lease_is_noticed, clean_server),
         cmocka_unit_test_setup(a_message_tells_of_a_release, clean_server),
         cmocka_unit_test_setup(belief_counts_from_the_request, clean_server),
