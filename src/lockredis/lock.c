@@ -404,6 +404,12 @@ static void renew_answered(struct redis_lock *lock, const struct lock_answer *an
     }
 }
 
+/* Whether the lease may go on that the last request for it has begun. */
+static bool may_stand(const struct redis_lock *lock)
+{
+    return ls_env_elapsed_ms(env_of(lock), &lock->sent) < lockredis_client_lease_ms(lock->redis);
+}
+
 static void give_answered(struct redis_lock *lock, const struct lock_answer *answer)
 {
     if (answer->kind == ANSWER_LOST) {
@@ -411,7 +417,8 @@ static void give_answered(struct redis_lock *lock, const struct lock_answer *ans
         lockredis_lock_go_on(lock);
         return;
     }
-    if (answer->kind == ANSWER_LATER && lockredis_claim_first(lock, LEAVES) != NULL) {
+    bool repeats = lockredis_claim_first(lock, LEAVES) != NULL || (!is_waited_for(lock) && may_stand(lock));
+    if (answer->kind == ANSWER_LATER && repeats) {
         pause(lock); /* until the lease is over */
         return;
     }

@@ -525,6 +525,29 @@ static void a_close_of_the_client_closes_its_mutexes(void **state)
     close_client(&a);
 }
 
+/* The server does no writes for a while. Nobody waits for the answer any more, and the key is given back all the same. */
+static void a_close_gives_back_when_the_server_can(void **state)
+{
+    (void)state;
+    static const struct ls_redis_options usual = {0};
+    struct client a;
+    struct ls_redis_mutex mutex;
+    open_with(&a, the_server.hosts, &usual);
+    assert_int_equal(ls_redis_mutex_init(&mutex, &a.redis, "other", NULL), LS_OK);
+    assert_int_equal(ls_redis_mutex_acquire(&mutex, PATIENCE_MS), LS_OK);
+    assert_int_equal(server_command(&the_server, "CONFIG SET min-replicas-to-write 1"), 1);
+    int closed = ls_redis_mutex_close(&mutex);
+    sleep_ms(50);
+    long long stood = server_command(&the_server, "EXISTS other");
+    assert_int_equal(server_command(&the_server, "CONFIG SET min-replicas-to-write 0"), 1);
+    assert_int_equal(closed, LS_OK);
+    assert_int_equal(stood, 1);
+    long before = now_ms();
+    WAIT_UNTIL(server_command(&the_server, "EXISTS other") == 0);
+    assert_in_range(now_ms() - before, 0, SOON_MS);
+    close_client(&a);
+}
+
 /* A mutex is initialised before its client starts, or without a connection. A server that is silent keeps no close. */
 static void no_close_waits_for_a_server(void **state)
 {
@@ -570,6 +593,7 @@ int main(void)
         cmocka_unit_test_setup(callbacks_run_one_at_a_time, clean_server),
         cmocka_unit_test_setup(a_callback_may_call_what_does_not_block, clean_server),
         cmocka_unit_test_setup(a_close_of_the_client_closes_its_mutexes, clean_server),
+        cmocka_unit_test_setup(a_close_gives_back_when_the_server_can, clean_server),
         cmocka_unit_test_setup(no_close_waits_for_a_server, clean_server),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
