@@ -272,8 +272,8 @@ static void a_key_that_is_given_up_is_not_taken_back_at_once(void **state)
     }
     WAIT_UNTIL(count(&line.granted) == owner);
     note_timer("poll");
-    assert_int_equal(ls_redis_mutex_release_start(&mutex, (uint64_t)owner), LS_OK);
     long before = now_ms();
+    assert_int_equal(ls_redis_mutex_release_start(&mutex, (uint64_t)owner), LS_OK);
     WAIT_UNTIL(count(&line.granted) == owner + 1);
     long took = now_ms() - before;
     noted_timer = NULL;
