@@ -342,6 +342,15 @@ static void *ask(void *ctx)
     return NULL;
 }
 
+/* Whether nothing is asked about the key of the mutex, or is to be asked. */
+static bool is_at_rest(struct client *client)
+{
+    ls_env_lock(client->env);
+    bool rests = client->mutex.lock->stage == STAGE_NONE;
+    ls_env_unlock(client->env);
+    return rests;
+}
+
 /* Another thread knows the number of a thread that waits, and cancels its acquire. */
 static void a_waiting_thread_is_canceled(void **state)
 {
@@ -358,6 +367,7 @@ static void a_waiting_thread_is_canceled(void **state)
         pthread_join(thread, NULL);
         continue_process(&the_server);
         assert_int_equal(caller.rc, LS_ECANCELED);
+        WAIT_UNTIL(is_at_rest(&a)); /* or the reply to this request would grant the next acquire */
     }
     close_client(&a);
 }
