@@ -158,7 +158,8 @@ int ls_redis_wait_connected(struct ls_redis *redis, int timeout_ms);
 /* Returns the descriptor, or -1 if the client is not started or has a thread of its own. */
 int ls_redis_fd(const struct ls_redis *redis);
 
-/* Does what other threads and timers have left to do. The thread of the loop calls it. */
+/* Does what other threads and timers have left to do, and reads the descriptor, so that it is not readable any
+ * more. The thread of the loop calls it. */
 void ls_redis_process(struct ls_redis *redis);
 
 #pragma GCC visibility pop

@@ -634,5 +634,5 @@ int ls_redis_fd(const struct ls_redis *redis)
 
 void ls_redis_process(struct ls_redis *redis)
 {
-    lockredis_client_run(redis);
+    lockredis_loop_process(redis);
 }

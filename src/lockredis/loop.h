@@ -30,4 +30,8 @@ void lockredis_loop_close(struct ls_redis *redis);
 
 int lockredis_loop_descriptor(const struct ls_redis *redis);
 
+/* Answers all wake-ups up to now with one lockredis_client_run(). Called without the mutex, by the thread of the
+ * application's loop. */
+void lockredis_loop_process(struct ls_redis *redis);
+
 #endif

@@ -131,11 +131,19 @@ static bool has_ended(struct redis_loop *loop)
     return ends;
 }
 
-/* The wake-ups up to now are answered by the run that follows. */
+/* The run that follows answers the wake-ups up to now. */
 static void forget_wakes(const struct redis_loop *loop)
 {
     eventfd_t count;
     (void)eventfd_read(loop->descriptor, &count);
+}
+
+void lockredis_loop_process(struct ls_redis *redis)
+{
+    if (lockredis_loop_descriptor(redis) >= 0) {
+        forget_wakes(redis->loop); /* a level-triggered loop would call again and again */
+    }
+    lockredis_client_run(redis);
 }
 
 static void *work(void *ctx)

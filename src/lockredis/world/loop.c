@@ -39,3 +39,8 @@ int lockredis_loop_descriptor(const struct ls_redis *redis)
     (void)redis;
     return -1;
 }
+
+void lockredis_loop_process(struct ls_redis *redis)
+{
+    lockredis_client_run(redis);
+}
