@@ -4,16 +4,18 @@
 /* Blocking calls use hiredis themselves where they come close together, and leave it to the client's thread
  * where they are far apart. Both keep what redis_mutex.h says. A thread has `calls` set while it makes blocking
  * calls, so a poll of such a thread shows that it leads. */
+#include "loopredis/lead.h"
 #include "one_server.h"
 
 #include <hiredis/async.h>
 #include <poll.h>
 #include <pthread.h>
 
-#define CLOSE_ROUNDS 20 /* number of locks in a row after which calls lead */
-#define FAR_MS 60       /* gap between calls that are far apart */
-#define LONGER_MS 600   /* a lease that a busy machine keeps, too */
-#define HELD_MS (3 * LONGER_MS)
+#define CLOSE_ROUNDS 20 /* number of polls after which calls surely lead */
+#define FAR_MS (3 * REST_MS)
+#define RENEWED_MS 1500 /* a lease that is renewed on a busy machine, too */
+#define HELD_MS (2 * RENEWED_MS)
+#define BUSY_MS 60000 /* until calls come close together on a busy machine */
 
 static _Thread_local bool calls;
 static _Thread_local bool waits;
@@ -31,6 +33,14 @@ int __wrap_poll(struct pollfd *fds, nfds_t size, int timeout_ms)
     return __real_poll(fds, size, timeout_ms);
 }
 
+/* A client whose leases do not end during a test, however busy the machine is. */
+static void open_steady(struct client *client)
+{
+    static const struct ls_redis_options usual = {0};
+    open_with(client, the_server.hosts, &usual);
+    assert_int_equal(ls_redis_wait_connected(&client->redis, PATIENCE_MS), LS_OK);
+}
+
 static void take_and_give(struct ls_redis_mutex *mutex)
 {
     assert_int_equal(ls_redis_mutex_acquire(mutex, PATIENCE_MS), LS_OK);
@@ -42,24 +52,26 @@ static void call_closely(struct ls_redis_mutex *mutex)
 {
     int before = count(&polls);
     calls = true;
-    for (long until = now_ms() + PATIENCE_MS; count(&polls) < before + CLOSE_ROUNDS;) {
+    for (long until = now_ms() + BUSY_MS; count(&polls) < before + CLOSE_ROUNDS;) {
         take_and_give(mutex);
         assert_true(now_ms() < until);
     }
     calls = false;
 }
 
-/* Two clients of one server. The second one holds `name`. */
+/* Two clients of one server. The second one holds `other`. */
 struct pair {
+    struct ls_redis_options options;
     struct client a, b;
     struct ls_redis_mutex of_a, of_b;
 };
 
-static void open_pair(struct pair *pair)
+/* `lease_ms`: 0 = leases do not end during a test. */
+static void open_pair(struct pair *pair, uint32_t lease_ms)
 {
-    static const struct ls_redis_options options = {.lease_ms = LONGER_MS};
-    open_with(&pair->a, the_server.hosts, &options);
-    open_with(&pair->b, the_server.hosts, &options);
+    pair->options = (struct ls_redis_options){.lease_ms = lease_ms};
+    open_with(&pair->a, the_server.hosts, &pair->options);
+    open_with(&pair->b, the_server.hosts, &pair->options);
     assert_int_equal(ls_redis_mutex_init(&pair->of_a, &pair->a.redis, "other", NULL), LS_OK);
     assert_int_equal(ls_redis_mutex_init(&pair->of_b, &pair->b.redis, "other", NULL), LS_OK);
     assert_int_equal(ls_redis_mutex_acquire(&pair->of_b, PATIENCE_MS), LS_OK);
@@ -102,7 +114,7 @@ static void start_to_lead(struct waiter *waiter, struct pair *pair, int timeout_
     call_closely(&pair->a.mutex);
     int before = count(&waiter_polls);
     assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_lock, waiter), 0);
-    for (long until = now_ms() + PATIENCE_MS; count(&waiter_polls) == before;) {
+    for (long until = now_ms() + BUSY_MS; count(&waiter_polls) == before;) {
         take_and_give(&pair->a.mutex);
         assert_true(now_ms() < until);
     }
@@ -120,7 +132,7 @@ static void far_calls_do_not_lead(void **state)
 {
     (void)state;
     struct client a;
-    open_client(&a, &the_server);
+    open_steady(&a);
     int before = count(&polls);
     calls = true;
     for (int i = 0; i < 8; i++) {
@@ -138,18 +150,47 @@ static void far_calls_do_not_lead(void **state)
     close_client(&a);
 }
 
+static long long kill_connections(void)
+{
+    return server_command(&the_server, "CLIENT KILL TYPE normal SKIPME yes");
+}
+
 /* The client's thread leads again after the calls, and so notices the end of a connection. */
 static void thread_leads_after_calls(void **state)
 {
     (void)state;
     struct client a;
-    open_client(&a, &the_server);
+    open_steady(&a);
     for (int i = 0; i < 5; i++) {
         call_closely(&a.mutex);
-        assert_int_equal(server_command(&the_server, "CLIENT KILL TYPE normal SKIPME yes") > 0, 1);
-        WAIT_UNTIL(ls_redis_state(&a.redis) == LS_REDIS_CONNECTING);
-        WAIT_UNTIL(ls_redis_state(&a.redis) == LS_REDIS_CONNECTED);
+        assert_int_equal(kill_connections(), 1);
+        WAIT_UNTIL(kill_connections() == 1); /* the client had connected again */
+        WAIT_UNTIL(kill_connections() == 1);
     }
+    close_client(&a);
+}
+
+/* What is asked while nobody leads does not wait until the client's thread leads again by itself: not in each of
+ * many attempts. */
+static void free_lead_is_taken_at_once(void **state)
+{
+    (void)state;
+    struct client a;
+    struct ls_redis_mutex mutex;
+    long least = PATIENCE_MS;
+    open_steady(&a);
+    assert_int_equal(ls_redis_mutex_init(&mutex, &a.redis, "other", NULL), LS_OK);
+    for (int i = 0; i < 20; i++) {
+        call_closely(&mutex);
+        long before = now_ms();
+        assert_int_equal(ls_redis_mutex_acquire_start(&a.mutex, 1, -1), LS_OK);
+        WAIT_UNTIL(count(&a.told.done) == i + 1);
+        least = now_ms() - before < least ? now_ms() - before : least;
+        assert_int_equal(ls_redis_mutex_release_start(&a.mutex, 1), LS_OK);
+        WAIT_UNTIL(count(&a.told.freed) == i + 1);
+    }
+    assert_in_range(least, 0, REST_MS / 2);
+    assert_int_equal(ls_redis_mutex_close(&mutex), LS_OK);
     close_client(&a);
 }
 
@@ -159,12 +200,11 @@ static void leader_renews(void **state)
     (void)state;
     struct pair pair;
     struct waiter waiter;
-    open_pair(&pair);
+    open_pair(&pair, RENEWED_MS);
     start_to_lead(&waiter, &pair, -1);
     assert_int_equal(ls_redis_mutex_acquire(&pair.a.mutex, PATIENCE_MS), LS_OK);
     for (long until = now_ms() + HELD_MS; now_ms() < until; sleep_ms(5)) {
         assert_int_equal(ls_redis_mutex_query_by_me(&pair.a.mutex), LS_HELD);
-        assert_int_equal(server_command(&the_server, "EXISTS job"), 1);
     }
     assert_int_equal(ls_redis_mutex_release(&pair.a.mutex), LS_OK);
     assert_int_equal(ls_redis_mutex_release(&pair.of_b), LS_OK);
@@ -177,7 +217,7 @@ static void close_calls_renew(void **state)
 {
     (void)state;
     struct pair pair;
-    open_pair(&pair);
+    open_pair(&pair, RENEWED_MS);
     assert_int_equal(ls_redis_mutex_release(&pair.of_b), LS_OK);
     call_closely(&pair.a.mutex);
     assert_int_equal(ls_redis_mutex_acquire(&pair.a.mutex, PATIENCE_MS), LS_OK);
@@ -191,17 +231,23 @@ static void close_calls_renew(void **state)
 
 /* ---- a thread that leads ends its call ---- */
 
+/* The client's thread has rested meanwhile, and leads again. */
 static void leader_has_deadline(void **state)
 {
     (void)state;
     struct pair pair;
     struct waiter waiter;
-    open_pair(&pair);
+    open_pair(&pair, 0);
     long before = now_ms();
     start_to_lead(&waiter, &pair, 1000);
     assert_int_equal(result_of(&waiter), LS_ETIMEDOUT);
-    assert_in_range(now_ms() - before, 1000, PATIENCE_MS / 2);
-    close_pair(&pair);
+    assert_true(now_ms() - before >= 1000);
+    assert_int_equal(ls_redis_mutex_close(&pair.of_b), LS_OK);
+    close_client(&pair.b);
+    assert_int_equal(kill_connections(), 1);
+    WAIT_UNTIL(kill_connections() == 1);
+    assert_int_equal(ls_redis_mutex_close(&pair.of_a), LS_OK);
+    close_client(&pair.a);
 }
 
 static void leader_is_cancelled(void **state)
@@ -209,7 +255,7 @@ static void leader_is_cancelled(void **state)
     (void)state;
     struct pair pair;
     struct waiter waiter;
-    open_pair(&pair);
+    open_pair(&pair, 0);
     start_to_lead(&waiter, &pair, -1);
     assert_int_equal(ls_redis_mutex_cancel(&pair.of_a, waiter.owner), LS_OK);
     assert_int_equal(result_of(&waiter), LS_ECANCELED);
@@ -222,7 +268,7 @@ static void mutex_closes_while_a_thread_leads(void **state)
     for (int round = 0; round < 10; round++) {
         struct pair pair;
         struct waiter waiter;
-        open_pair(&pair);
+        open_pair(&pair, 0);
         start_to_lead(&waiter, &pair, -1);
         sleep_ms(round);
         assert_int_equal(ls_redis_mutex_close(&pair.of_a), LS_OK);
@@ -239,7 +285,7 @@ static void client_closes_while_a_thread_leads(void **state)
     for (int round = 0; round < 20; round++) {
         struct pair pair;
         struct waiter waiter;
-        open_pair(&pair);
+        open_pair(&pair, 0);
         start_to_lead(&waiter, &pair, -1);
         sleep_ms(round / 2);
         assert_int_equal(ls_redis_close(&pair.a.redis), LS_OK);
@@ -257,12 +303,11 @@ static void leader_loses_its_server(void **state)
     (void)state;
     struct pair pair;
     struct waiter waiter;
-    open_pair(&pair);
+    open_pair(&pair, 0);
     start_to_lead(&waiter, &pair, -1);
     server_kill(&the_server);
     sleep_ms(FAR_MS);
-    server_start_on(&the_server, NULL);
-    WAIT_UNTIL(ls_redis_mutex_query_by_me(&pair.of_b) != LS_HELD); /* the server has forgotten it */
+    server_start_on(&the_server, NULL); /* which has forgotten the lock */
     assert_int_equal(result_of(&waiter), LS_OK);
     close_pair(&pair);
 }
@@ -273,7 +318,7 @@ static void leader_gets_no_signal(void **state)
     (void)state;
     struct client a;
     sigset_t signals;
-    open_client(&a, &the_server);
+    open_steady(&a);
     for (int i = 0; i < 5; i++) {
         call_closely(&a.mutex);
         ls_env_lock(a.env);
@@ -290,22 +335,23 @@ static void leader_gets_no_signal(void **state)
 
 /* ---- callbacks ---- */
 
-static int wrong, cycles;
+static int wrong, in_calls, cycles;
 
 static void done_calls_in(struct ls_redis_mutex *mutex, uint64_t owner, int rc, int64_t token)
 {
-    bool is_wrong = calls || rc != LS_OK || token <= 0 || ls_redis_mutex_acquire(mutex, -1) != LS_EDEADLK ||
+    bool is_wrong = rc != LS_OK || token <= 0 || ls_redis_mutex_acquire(mutex, -1) != LS_EDEADLK ||
                     ls_redis_mutex_release_start(mutex, owner) != LS_OK;
     __atomic_add_fetch(&wrong, is_wrong, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&in_calls, calls, __ATOMIC_SEQ_CST);
 }
 
 static void freed_calls_in(struct ls_redis_mutex *mutex, uint64_t owner, int rc)
 {
-    bool is_wrong = calls || rc != LS_OK;
     int next = __atomic_add_fetch(&cycles, 1, __ATOMIC_SEQ_CST) % 50 != 0
                    ? ls_redis_mutex_acquire_start(mutex, owner, -1)
                    : LS_OK;
-    __atomic_add_fetch(&wrong, is_wrong || next != LS_OK, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&wrong, rc != LS_OK || next != LS_OK, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&in_calls, calls, __ATOMIC_SEQ_CST);
 }
 
 static const struct ls_redis_mutex_ops CALL_IN = {.on_done = done_calls_in, .on_freed = freed_calls_in};
@@ -316,7 +362,7 @@ static void callbacks_call_in(void **state)
     (void)state;
     struct client a;
     struct ls_redis_mutex mutex;
-    open_client(&a, &the_server);
+    open_steady(&a);
     assert_int_equal(ls_redis_mutex_init(&mutex, &a.redis, "async", &CALL_IN), LS_OK);
     for (int i = 1; i <= 20; i++) {
         call_closely(&a.mutex);
@@ -329,6 +375,7 @@ static void callbacks_call_in(void **state)
         calls = false;
     }
     assert_int_equal(count(&wrong), 0);
+    assert_int_equal(count(&in_calls), 0);
     assert_int_equal(ls_redis_mutex_close(&mutex), LS_OK);
     close_client(&a);
 }
@@ -394,12 +441,8 @@ static void many_threads(void **state)
     pthread_t thread[THREADS];
     int inside = 0, value = 0, granted = 0;
     int before = count(&polls);
-    /* usual leases: a hold does not end however busy the machine is */
-    static const struct ls_redis_options usual = {0};
-    for (int i = 0; i < 2; i++) {
-        open_with(&client[i], the_server.hosts, &usual);
-        assert_int_equal(ls_redis_wait_connected(&client[i].redis, PATIENCE_MS), LS_OK);
-    }
+    open_steady(&client[0]);
+    open_steady(&client[1]);
     for (int i = 0; i < THREADS; i++) {
         worker[i] = (struct worker){
             .client = &client[i % 3 == 0], .number = i, .owner = 0, .inside = &inside, .value = &value};
@@ -422,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(far_calls_do_not_lead, clean_server),
         cmocka_unit_test_setup(thread_leads_after_calls, clean_server),
+        cmocka_unit_test_setup(free_lead_is_taken_at_once, clean_server),
         cmocka_unit_test_setup(leader_renews, clean_server),
         cmocka_unit_test_setup(close_calls_renew, clean_server),
         cmocka_unit_test_setup(leader_has_deadline, clean_server),
