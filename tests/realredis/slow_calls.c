@@ -180,7 +180,7 @@ static void free_lead_is_taken_at_once(void **state)
     long least = PATIENCE_MS;
     open_steady(&a);
     assert_int_equal(ls_redis_mutex_init(&mutex, &a.redis, "other", NULL), LS_OK);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 200 && least > REST_MS / 2; i++) {
         call_closely(&mutex);
         long before = now_ms();
         assert_int_equal(ls_redis_mutex_acquire_start(&a.mutex, 1, -1), LS_OK);
@@ -244,7 +244,7 @@ static void leader_has_deadline(void **state)
     assert_true(now_ms() - before >= 1000);
     assert_int_equal(ls_redis_mutex_close(&pair.of_b), LS_OK);
     close_client(&pair.b);
-    assert_int_equal(kill_connections(), 1);
+    assert_true(kill_connections() >= 1); /* the server may still have those of the second client */
     WAIT_UNTIL(kill_connections() == 1);
     assert_int_equal(ls_redis_mutex_close(&pair.of_a), LS_OK);
     close_client(&pair.a);
@@ -380,6 +380,27 @@ static void callbacks_call_in(void **state)
     close_client(&a);
 }
 
+/* A thread that leads hears the answers for callbacks, and leaves the callbacks to another thread. */
+static void leader_calls_nobody_back(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct waiter waiter;
+    struct ls_redis_mutex mutex;
+    open_pair(&pair, 0);
+    assert_int_equal(ls_redis_mutex_init(&mutex, &pair.a.redis, "async", &CALL_IN), LS_OK);
+    start_to_lead(&waiter, &pair, -1);
+    int before = count(&cycles);
+    assert_int_equal(ls_redis_mutex_acquire_start(&mutex, 7, -1), LS_OK);
+    WAIT_UNTIL(count(&cycles) == before + 50);
+    assert_int_equal(count(&wrong), 0);
+    assert_int_equal(count(&in_calls), 0);
+    assert_int_equal(ls_redis_mutex_close(&mutex), LS_OK);
+    assert_int_equal(ls_redis_mutex_release(&pair.of_b), LS_OK);
+    assert_int_equal(result_of(&waiter), LS_OK);
+    close_pair(&pair);
+}
+
 /* ---- many threads ---- */
 
 #define THREADS 8
@@ -475,6 +496,7 @@ int main(void)
         cmocka_unit_test_setup(leader_loses_its_server, clean_server),
         cmocka_unit_test_setup(leader_gets_no_signal, clean_server),
         cmocka_unit_test_setup(callbacks_call_in, clean_server),
+        cmocka_unit_test_setup(leader_calls_nobody_back, clean_server),
         cmocka_unit_test_setup(many_threads, clean_server),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
