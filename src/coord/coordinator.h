@@ -150,6 +150,8 @@ struct coord_kind {
     struct action_info info;
     /* For `lockstep list verbs`: "stall s1", and half a sentence. NULL for a step. */
     const char *usage, *help;
+    bool
+        at_server; /* of a fault on a process: it is about one server too, `b`, which stands behind the process */
 };
 
 /* A fault with a budget. */
@@ -222,7 +224,11 @@ struct coordinator {
      * is no such fault. */
     bool (*outage)(void);
     bool (*busy)(void); /* some step will happen without a timeout, an expiry or the end of a fault */
-    bool (*cut_off)(int client);  /* nothing passes between client and servers until the client is healed */
+    /* Nothing passes between the client and its servers, or too many of them for a claim, until it is healed. */
+    bool (*cut_off)(int client);
+    /* Returns whether an answer or a connection that the client waits for cannot come until a fault has ended. NULL = that
+     * is so only while it is cut off. */
+    bool (*stalled)(int client);
     bool (*linked)(int client);   /* each open handle of the client is connected */
     bool (*has_open)(int client); /* the client has an open handle */
     bool (*awaits)(int client);   /* an answer, or word of its loss, has not been delivered to the client */
@@ -282,6 +288,12 @@ struct coordinator {
 
 /* Registers a coordinator with its kinds and faults. A constructor of the adapter calls it. */
 void coordinator_add(const struct coordinator *coordinator);
+
+/* Returns the coordinator's row of a kind of its own; NULL for all other kinds. */
+const struct coord_kind *coordinator_own_kind(const struct coordinator *coordinator, unsigned kind);
+
+/* Returns whether it is such a kind of faults on processes that are about one server too. */
+bool coordinator_is_at_server(const struct coordinator *coordinator, unsigned kind);
 
 /* Returns whether the kind, or the fault, is one of all coordinators or its own. */
 bool coordinator_has_kind(const struct coordinator *coordinator, unsigned kind);

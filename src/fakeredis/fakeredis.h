@@ -19,8 +19,8 @@
 #include "fakeredis/command.h"
 
 #define FAKEREDIS_CONNECTIONS_MAX 8
-#define FAKEREDIS_SERVERS_MAX 8
-#define FAKEREDIS_PORT 6379 /* of the first server; the next ones have the next ports */
+#define FAKEREDIS_SERVERS_MAX 10 /* with those for former ones */
+#define FAKEREDIS_PORT 6379      /* of the first server; the next ones have the next ports */
 
 enum fakeredis_event_kind {
     FAKEREDIS_UP,      /* right before a client is told that a connection is up */
@@ -93,6 +93,8 @@ bool fakeredis_is_open(int client, int connection);
 bool fakeredis_is_up(int client, int connection);
 bool fakeredis_awaits(int client, int connection);  /* a reply, or word of its loss, has not been delivered */
 bool fakeredis_is_idle(int client, int connection); /* nothing at all has to be done or delivered */
+/* Its client waits for a reply, or for it to come up, and is apart from its server, or cut off. */
+bool fakeredis_is_stalled(int client, int connection);
 
 /* Something will be done or delivered, now or by the clock. */
 bool fakeredis_goes_on(int client, int connection);

@@ -35,6 +35,7 @@ enum verb_argument {
 #define VERB_BOTH 0x4000u      /* takes the name of a read-write lock, and stands for two actions */
 #define VERB_FOREVER 0x8000u   /* of an acquire: it waits without a bound */
 #define VERB_CAPACITY 0x10000u /* takes capacity=N, and needs it */
+#define VERB_SERVER 0x20000u   /* the name of a server behind the process */
 #define VERB_CLIENT 0x10u      /* the process stands before it */
 #define VERB_FAULT 0x20u       /* listed as a fault */
 
