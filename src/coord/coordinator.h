@@ -226,8 +226,8 @@ struct coordinator {
     bool (*busy)(void); /* some step will happen without a timeout, an expiry or the end of a fault */
     /* Nothing passes between the client and its servers, or too many of them for a claim, until it is healed. */
     bool (*cut_off)(int client);
-    /* Returns whether an answer or a connection that the client waits for cannot come until a fault has ended. NULL = that
-     * is so only while it is cut off. */
+    /* Returns whether all that the client still waits for can come only after the end of a fault. NULL = that is
+     * so while it is cut off. */
     bool (*stalled)(int client);
     bool (*linked)(int client);   /* each open handle of the client is connected */
     bool (*has_open)(int client); /* the client has an open handle */

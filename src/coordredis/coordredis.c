@@ -245,14 +245,15 @@ static bool linked(int client)
     return true;
 }
 
+/* Answers of servers that the client hears come before its patience ends. */
 static bool stalled(int client)
 {
+    bool waits = false, goes_on = false;
     for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
-        if (fakeredis_is_stalled(client, i)) {
-            return true;
-        }
+        waits = waits || fakeredis_is_stalled(client, i);
+        goes_on = goes_on || fakeredis_goes_on(client, i);
     }
-    return false;
+    return fakeredis_is_cut_off(client) || (waits && !goes_on);
 }
 
 static bool awaits(int client)
