@@ -150,8 +150,7 @@ struct coord_kind {
     struct action_info info;
     /* For `lockstep list verbs`: "stall s1", and half a sentence. NULL for a step. */
     const char *usage, *help;
-    bool
-        at_server; /* of a fault on a process: it is about one server too, `b`, which stands behind the process */
+    bool at_server; /* of a fault on a process: it names a server too, `b`, behind the process */
 };
 
 /* A fault with a budget. */

@@ -10,16 +10,16 @@
  * the server. So the number goes back, as the counter does, when a single server loses writes.
  *
  * While a place is split, its former server grants locks as well. A client that takes more than half of the
- * keys, with the former servers instead of their successors, has a claim beside the first one. Such claims have
- * numbers of their own, from FORMER_CLAIMS + 1 on, and end at the latest with the split. What a former server
- * had already when its place was split is no such claim: that is the first one, or lost. */
+ * keys, with former servers instead of their successors, has a claim beside the first one. Such claims have
+ * numbers of their own, from FORMER_CLAIMS + 1 on. They end with the split at the latest. A share that a
+ * former server had when its place was split makes no such claim: that claim is the first one, or lost. */
 #include "base/arena.h"
 #include "base/hash.h"
 #include "coordredis/internal.h"
 
 #include <string.h>
 
-#define FORMER_CLAIMS 1000000
+#define FORMER_CLAIMS 1000000 /* more than a run has of others */
 
 struct share {
     uint64_t value;  /* hash of the key's text; 0 = it is no text */
@@ -36,9 +36,8 @@ struct claim {
     int64_t former_position; /* of the claim that rests on former servers; 0 = nobody has one */
     int64_t former_claims;   /* how many of these there have been */
     struct share former;     /* who has that claim; session 0 = nobody */
-    struct share
-        known; /* who had more than half of the keys when the last place was split, as long as it has */
-    struct share share[]; /* of each server; then of each former one */
+    struct share known;      /* who had more than half at the last split, while it has that still */
+    struct share share[];    /* of each server; then of each former one */
 };
 
 static int block;
