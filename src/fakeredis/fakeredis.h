@@ -19,8 +19,8 @@
 #include "fakeredis/command.h"
 
 #define FAKEREDIS_CONNECTIONS_MAX 8
-#define FAKEREDIS_SERVERS_MAX 8
-#define FAKEREDIS_PORT 6379 /* of the first server; the next ones have the next ports */
+#define FAKEREDIS_SERVERS_MAX 10 /* with those for former ones */
+#define FAKEREDIS_PORT 6379      /* of the first server; the next ones have the next ports */
 
 enum fakeredis_event_kind {
     FAKEREDIS_UP,      /* right before a client is told that a connection is up */
@@ -98,6 +98,9 @@ bool fakeredis_is_up(int client, int connection);
 bool fakeredis_awaits(int client, int connection);
 /* Returns whether the connection has no request, no reply and no notice, and is not about to connect. */
 bool fakeredis_is_idle(int client, int connection);
+/* Returns whether the client waits for a reply, or for the connection to come up, and is apart from its
+ * server, or cut off. */
+bool fakeredis_is_stalled(int client, int connection);
 
 /* Returns whether a step of the connection is possible now, or will be at a later time of the clock. */
 bool fakeredis_goes_on(int client, int connection);

@@ -505,6 +505,15 @@ bool fakeredis_awaits(int client, int connection)
     return count(client, connection, 1u << CALL_SENT | 1u << CALL_ANSWERED | 1u << CALL_LOST) > 0;
 }
 
+bool fakeredis_is_stalled(int client, int connection)
+{
+    const struct client *state = client_read(client);
+    const struct connection *open = &state->connection[connection];
+    bool waits = open->state == CONNECTION_OPENING ||
+                 (open->state == CONNECTION_UP && fakeredis_awaits(client, connection));
+    return waits && client_is_apart(state, open->server);
+}
+
 bool fakeredis_is_idle(int client, int connection)
 {
     return link_first(client, connection) == NULL && !link_will_connect(client, connection);
