@@ -24,9 +24,6 @@ caught READ_FIRST no_lost_wakeup $worlds/up_and_down.scn count.c \
 # Acquires that wait do not look again.
 caught ASLEEP no_lost_wakeup $worlds/memory.scn semaphore.c 's/(place->largest = capacity;\n)    look_again[^;]*;/$1/'
 
-# The next ZooKeeper session does not read the count.
-caught ONE_SESSION no_lost_wakeup $worlds/expiry.scn session.c 's/(go_anew\);\n)    lock_count_again\(session\);/$1/'
-
 # A read that is lost with the link, behind a watch that stands, is not repeated.
 caught ONE_TRY no_lost_wakeup $worlds/loss.scn count.c 's/count->fresh = rc == ZOK [^;]*;/count->fresh = 1;/'
 
