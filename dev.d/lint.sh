@@ -6,8 +6,8 @@ help_lint()
     cat <<'TEXT'
 usage: ./dev lint [FILE...]
 
-Fails if clang-format would change a file, if clang-tidy finds something (.clang-tidy says what), or if a shell script
-does not parse.
+Fails if clang-format would change a file, if clang-tidy finds something (.clang-tidy says what), if a shell script does not
+parse, or if dev.d/plain finds more in a folder's prose than dev.d/plain.tsv allows.
 
 examples:
   ./dev lint                      everything
@@ -25,6 +25,7 @@ cmd_lint()
         mapfile -t files < <(c_files)
         set -- "${files[@]}"
         step "shell syntax" lint_shell || failed=1
+        step "prose" dev.d/plain --ceilings || failed=1
     fi
     step "clang-format" clang-format --dry-run -Werror "$@" || failed=1
     configure_preset release-clang ON

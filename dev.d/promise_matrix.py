@@ -29,7 +29,8 @@ RECIPES = {
 ALWAYS = {"zookeeper": "used", "redis": ""}
 NEEDS = {
     "zookeeper": {"late": "servers=2", "lag": "servers=2"},
-    "redis": {"lag": "replicas=1", "failover": "replicas=1", "evict": "evicts=1", "jump": "jump-ms=60000"},
+    "redis": {"lag": "replicas=1", "failover": "replicas=1", "evict": "evicts=1", "jump": "jump-ms=60000",
+              "split": "replicas=1 splits=1"},
 }
 # What all worlds of a recipe need: one that waits for a replica is never granted the lock without one.
 RECIPE_NEEDS = {"redis_mutex_confirmed": "replicas=1"}

@@ -13,6 +13,7 @@ Each page says which command wrote it.
 
   kill-matrix     published bugs as recipes: what catches which (20 minutes)
   findings        what the suite finds in recipes that do as Curator and kazoo do (2 minutes)
+  findings-redis  what is found in recipes that do as published locks on Redis do, with the runs (a minute)
   coverage        pairs of an event and a state, and marks, that the suite comes to (2 minutes)
   exam            mistakes made from the headers alone (25 minutes)
   promises        sentences of the headers, with their watchers and breaks (a second; ./dev promises tries them)
@@ -30,7 +31,7 @@ examples:
 TEXT
 }
 
-REPORTS=(kill-matrix findings coverage exam promises world-coverage api-coverage mutants fuzzing belief-redis promise-matrix clock-redis)
+REPORTS=(kill-matrix findings findings-redis coverage exam promises world-coverage api-coverage mutants fuzzing belief-redis promise-matrix clock-redis)
 
 # fails LOCKSTEP RECIPE FOLDER: a line `situation property, property` for each situation that fails with a recipe's shared object.
 fails()
@@ -116,6 +117,10 @@ write_report()
             coverage_page build/release/lockstep >build/page
         fi
         mv build/page "reports/$name.md"
+        ;;
+    findings-redis)
+        step "build release" build_preset release ON lockstep_redis || return
+        python3 dev.d/redis_findings.py >build/page && mv build/page reports/findings-redis.md
         ;;
     exam) ./dev exam --rewrite ;;
     promises) ./dev promises --rewrite ;;

@@ -10,13 +10,16 @@
  *
  * Memory: the caller allocates the struct, keeps it at its address, and treats its fields as private.
  *
- * Threads: any thread may call any function of this header and of redis_mutex.h. Only one thread uses
- * hiredis: a thread of the client's own, or that of a loop of the application (ls_redis_fd()).
+ * Threads: any thread may call any function of this header and of redis_mutex.h. One thread at a time uses
+ * hiredis. With `attach` it is the thread of the application's loop (ls_redis_fd()). Otherwise it is one of these:
+ * - The client's own thread, which connects, renews leases and calls back.
+ * - A thread in ls_redis_mutex_acquire(), _try() or _release(), where such calls come close together. It sends,
+ *   waits for replies and renews leases until its own call is answered. SIGPIPE is blocked meanwhile. It needs
+ *   32 KiB of stack. A signal handler that takes long on it delays renewals.
  *
- * Callbacks run with no lock of this library held, and one at a time for each client. They run on the
- * thread that uses hiredis, on a timer's thread, or on a thread inside a call of this library. A callback
- * may call every function that is not marked as blocking. A blocking function returns LS_EDEADLK in a
- * callback.
+ * Callbacks run with no lock of this library held, and one at a time for each client. They run on the client's own
+ * thread or that of the loop, on a timer's thread, or on a thread inside a call of this library. A callback
+ * may call every function that is not marked as blocking. A blocking function returns LS_EDEADLK in a callback.
  *
  * Fork and signals: as session.h says.
  *
@@ -42,7 +45,7 @@ struct redisAsyncContext;
 struct redis_lock;  /* private: what a client has of one key */
 struct redis_claim; /* private: one owner's attempt to hold one mutex */
 struct redis_wait;  /* private: one thread that waits for a change of the client */
-struct redis_loop;  /* private: the thread that uses hiredis */
+struct redis_loop;  /* private: the threads that use hiredis */
 
 /* Length of a lease in ms, where the options name none. */
 #define LS_REDIS_LEASE_MS 30000
@@ -158,7 +161,8 @@ int ls_redis_wait_connected(struct ls_redis *redis, int timeout_ms);
 /* Returns the descriptor, or -1 if the client is not started or has a thread of its own. */
 int ls_redis_fd(const struct ls_redis *redis);
 
-/* Does what other threads and timers have left to do. The thread of the loop calls it. */
+/* Does what other threads and timers have left to do, and reads the descriptor, so that it is not readable any
+ * more. The thread of the loop calls it. */
 void ls_redis_process(struct ls_redis *redis);
 
 #pragma GCC visibility pop

@@ -9,14 +9,12 @@
  *   - a call of its program, and the answer to one,
  *   - a loss after which an owner waits again,
  *   - WOKEN, and events of its links and sessions,
- *   - RESUMED, CRASHED and REST,
- *   - a fault of the servers, behind which one request at most is still counted,
+ *   - RESUMED, CRASHED, REST, and any fault of the servers,
  *   - without a clock: SETTLED, because a timer then fires only after a change,
  *   - with a clock: a fault of the process. Without one, the reason is the event that tells the process of
  *     the fault.
  *   Without a clock WOKEN also counts as one request. A list behind a wake-up then counts as much as a list
- *   behind a create, and states that differ only in this are one state. A fault of the servers leaves one
- *   request, so that it commutes with WOKEN.
+ *   behind a create, and states that differ only in this are one state.
  *
  * Definition, contenders. For each process and lock there is an allowance, and one of nodes that queue:
  *   - ASKED adds CREATES_MAX, times the contenders of a hold. So does a loss after which an owner waits again
@@ -109,14 +107,6 @@ static bool begins_again(const struct check_context *context, const struct check
 static void forget_requests(struct check_table *table, int process)
 {
     table_drop(table, table_get(table, RECORD_WORK, 0, process, 0));
-}
-
-/* Lowers each count to one request; a record counts at least one. */
-static void leave_one_request(struct check_table *table)
-{
-    struct check_record *work = table_first(table, RECORD_WORK);
-    for (; work; work = table_next(table, work))
-        work->flags = 1;
 }
 
 static void observe_asked(struct check_table *table, const struct check_context *context,
@@ -213,7 +203,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
     bool of_link = event->kind == EVENT_LINK_UP || event->kind == EVENT_LINK_DOWN;
     if (event->process == EVENT_PROCESS_NONE) {
-        leave_one_request(table);
+        table_drop_all(table, RECORD_WORK);
         for (int process = 0; process < context->processes; process++)
             renew(table, context, process);
         return;

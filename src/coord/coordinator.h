@@ -159,6 +159,7 @@ struct coord_kind {
     struct action_info info;
     /* For `lockstep list verbs`: "stall s1", and half a sentence. NULL for a step. */
     const char *usage, *help;
+    bool at_server; /* of a fault on a process: it names a server too, `b`, behind the process */
 };
 
 /* A fault with a budget. */
@@ -233,9 +234,13 @@ struct coordinator {
      * they cannot do what clients need. EVENT_OUTAGE tells judges of each change. NULL = there is no such
      * fault. */
     bool (*outage)(void);
-    bool (*busy)(void);           /* a step will happen without a timeout, an expiry or the end of a fault */
-    bool (*cut_off)(int client);  /* no message passes between client and servers until the client is
-                                     healed */
+    bool (*busy)(void); /* a step will happen without a timeout, an expiry or the end of a fault */
+    /* Returns true if no message passes between the client and its servers, or too many of them for a claim,
+     * until the client is healed. */
+    bool (*cut_off)(int client);
+    /* Returns whether all that the client still waits for can come only after the end of a fault. NULL = that is
+     * so while it is cut off. */
+    bool (*stalled)(int client);
     bool (*linked)(int client);   /* each open handle of the client is connected */
     bool (*has_open)(int client); /* the client has an open handle */
     bool (*awaits)(int client);   /* an answer, or the news of its loss, is not yet delivered to the client */
@@ -297,6 +302,12 @@ struct coordinator {
 
 /* Registers a coordinator with its kinds and faults. A constructor of the adapter calls it. */
 void coordinator_add(const struct coordinator *coordinator);
+
+/* Returns the coordinator's row of a kind of its own; NULL for all other kinds. */
+const struct coord_kind *coordinator_own_kind(const struct coordinator *coordinator, unsigned kind);
+
+/* Returns whether it is such a kind of faults on processes that are about one server too. */
+bool coordinator_is_at_server(const struct coordinator *coordinator, unsigned kind);
 
 /* Return true if the kind, or the fault, belongs to all coordinators or to this one. */
 bool coordinator_has_kind(const struct coordinator *coordinator, unsigned kind);

@@ -43,6 +43,7 @@ static void add_kind(const struct coord_kind *own)
     LS_ALWAYS(has_all(own, TRAIT_SYSTEM | TRAIT_STEP) || !has_any(own, TRAIT_SYSTEM | TRAIT_STEP));
     LS_ALWAYS(has_any(own, TRAIT_ON_SERVICE) || !has_any(own, TRAIT_SERVER | TRAIT_DIRECTORY));
     LS_ALWAYS(has_any(own, TRAIT_STEP) || (own->usage != NULL && own->help != NULL));
+    LS_ALWAYS(has_any(own, TRAIT_ON_PROCESS) || !own->at_server);
     LS_ALWAYS(own->info.fault == 0 ||
               (own->info.fault <= WORLD_FAULTS && fault_name[own->info.fault - 1] != NULL));
     world_action_infos[own->kind] = own->info;
@@ -72,16 +73,25 @@ void coordinator_add(const struct coordinator *coordinator)
     LS_ALWAYS(options <= WORLD_OWN_OPTIONS_MAX);
 }
 
-bool coordinator_has_kind(const struct coordinator *coordinator, unsigned kind)
+const struct coord_kind *coordinator_own_kind(const struct coordinator *coordinator, unsigned kind)
 {
-    if (kind < ACTION_OWN) {
-        return world_action_infos[kind].verb != NULL;
-    }
     const struct coord_kind *own = coordinator->kinds;
     while (own != NULL && own->kind != 0 && own->kind != kind) {
         own++;
     }
-    return own != NULL && own->kind != 0;
+    return own != NULL && own->kind != 0 ? own : NULL;
+}
+
+bool coordinator_is_at_server(const struct coordinator *coordinator, unsigned kind)
+{
+    const struct coord_kind *own = coordinator_own_kind(coordinator, kind);
+    return own != NULL && own->at_server;
+}
+
+bool coordinator_has_kind(const struct coordinator *coordinator, unsigned kind)
+{
+    return kind < ACTION_OWN ? world_action_infos[kind].verb != NULL
+                             : coordinator_own_kind(coordinator, kind) != NULL;
 }
 
 static const struct coord_fault *own_fault(const struct coordinator *coordinator, enum world_fault fault)

@@ -7,32 +7,44 @@
  * more than half of the servers has the claim. With one server, that is the client that has the key.
  *
  * Claims of a lock are numbered from 1 on. A recipe with fencing tokens counts them likewise, by a counter at
- * the server. So the number goes back, as the counter does, when a single server loses writes. */
+ * the server. So the number goes back, as the counter does, when a single server loses writes.
+ *
+ * While a place is split, its former server grants locks as well. A client that takes more than half of the
+ * keys, with former servers instead of their successors, has a claim beside the first one. Such claims have
+ * numbers of their own, from FORMER_CLAIMS + 1 on. They end with the split at the latest. A share that a
+ * former server had when its place was split makes no such claim: that claim is the first one, or lost. */
 #include "base/arena.h"
 #include "base/hash.h"
 #include "coordredis/internal.h"
 
 #include <string.h>
 
+#define FORMER_CLAIMS 1000000 /* more than a run has of others */
+
 struct share {
     uint64_t value;  /* hash of the key's text; 0 = it is no text */
     int32_t session; /* of the writer; 0 = the key does not exist */
     uint8_t client;
-    uint8_t misses;      /* requests about the key without a reply since the last one that was done, capped */
-    uint8_t reserved[2]; /* 0 */
+    uint8_t misses;   /* requests about the key without a reply since the last one that was done, capped */
+    uint8_t misled;   /* 1 = see claims_is_misled() */
+    uint8_t reserved; /* 0 */
 };
 
 struct claim {
-    int64_t position;     /* 0 = nobody has it */
-    int64_t claims;       /* of this lock up to now */
-    struct share share[]; /* of each server */
+    int64_t position;        /* 0 = nobody has it */
+    int64_t claims;          /* of this lock up to now */
+    int64_t former_position; /* of the claim that rests on former servers; 0 = nobody has one */
+    int64_t former_claims;   /* how many of these there have been */
+    struct share former;     /* who has that claim; session 0 = nobody */
+    struct share known;      /* who had more than half at the last split, while it has that still */
+    struct share share[];    /* of each server; then of each former one */
 };
 
 static int block;
 
 static size_t claim_bytes(void)
 {
-    return sizeof(struct claim) + (size_t)redis_host->options->servers * sizeof(struct share);
+    return sizeof(struct claim) + (size_t)fakeredis_servers() * sizeof(struct share);
 }
 
 static struct claim *claim_at(int lock)
@@ -131,6 +143,12 @@ int claims_misses(int server, const struct key *key)
     return share != NULL ? share->misses : 0;
 }
 
+bool claims_is_misled(int server, const struct key *key)
+{
+    const struct share *share = share_of(server, key);
+    return share != NULL && share->misled != 0;
+}
+
 /* The index of the lock's key on a server. */
 static int index_of(int server, int lock)
 {
@@ -156,17 +174,20 @@ bool claims_find(int client, int lock, int *server, int *index)
 
 /* ---- who has more than half ---- */
 
-static void tell_node(int kind, int lock, const struct share *owner, int by)
+static void tell_node(int kind, int lock, const struct share *owner, int by, int64_t position)
 {
     const struct claim *claim = read_claim(lock);
+    bool is_former = position > FORMER_CLAIMS;
     struct event event = redis_host->event_of(kind, owner->client);
     event.lock = (uint8_t)lock;
     event.owner = (uint8_t)by;
     event.code = 1;
-    event.zxid = claim->position;
+    event.zxid = position;
     event.session = owner->session;
     event.path = redis_host->lock_path[lock];
-    event.cause = kind == EVENT_NODE_DELETED ? claim->claims : redis_host->says_idle(owner->client);
+    event.cause = kind == EVENT_NODE_CREATED ? redis_host->says_idle(owner->client)
+                  : is_former                ? FORMER_CLAIMS + claim->former_claims
+                                             : claim->claims;
     redis_host->event(&event);
 }
 
@@ -175,39 +196,77 @@ static bool is_same(const struct share *a, const struct share *b)
     return a->session == b->session && a->client == b->client && a->value == b->value;
 }
 
+/* The share of a place: of its server, or of the former one if that serves on and is asked for. */
+static const struct share *share_at(const struct claim *claim, int place, bool former)
+{
+    int servers = redis_host->options->servers;
+    return &claim->share[former && fakeredis_is_split(place) ? place + servers : place];
+}
+
 /* The share of the client that has more than half of them; its session is 0 if no client has. */
-static struct share winner(const struct claim *claim)
+static struct share winner(const struct claim *claim, bool former)
 {
     int servers = redis_host->options->servers;
     for (int s = 0; s < servers; s++) {
         int count = 0;
         for (int t = 0; t < servers; t++) {
-            count += is_same(&claim->share[s], &claim->share[t]);
+            count += is_same(share_at(claim, s, former), share_at(claim, t, former));
         }
         if (2 * count > servers) {
-            return claim->share[s];
+            return *share_at(claim, s, former);
         }
     }
     return (struct share){0};
 }
 
-/* Sets a share, and tells of the claim that ends or begins by that. `by` is `owner` of EVENT_NODE_DELETED. */
-static void set_share(int lock, int server, const struct share *share, int by)
+/* Tells of the claim at former servers that has ended or begun. */
+static void look_at_former(int lock, int by)
 {
     struct claim *claim = mark_claim(lock);
-    const struct share before = winner(claim);
-    claim->share[server] = *share;
-    const struct share now = winner(claim);
-    if (is_same(&before, &now)) {
+    const struct share now = winner(claim, true), present = winner(claim, false);
+    if (claim->former.session != 0 && !is_same(&claim->former, &now)) {
+        tell_node(EVENT_NODE_DELETED, lock, &claim->former, by, claim->former_position);
+        claim->former_position = 0;
+        claim->former = (struct share){0};
+    }
+    if (claim->known.session != 0 && !is_same(&claim->known, &now)) {
+        claim->known = (struct share){0};
+    }
+    if (now.session != 0 && claim->former.session == 0 && claim->known.session == 0 &&
+        !is_same(&now, &present)) {
+        claim->former = now;
+        claim->former_position = FORMER_CLAIMS + ++claim->former_claims;
+        tell_node(EVENT_NODE_CREATED, lock, &now, 1 + now.client, claim->former_position);
+    }
+}
+
+/* Tells of the claim that has ended or begun. */
+static void look_at_present(int lock, const struct share *before, int by)
+{
+    struct claim *claim = mark_claim(lock);
+    const struct share now = winner(claim, false);
+    if (is_same(before, &now)) {
         return;
     }
-    if (before.session != 0) {
-        tell_node(EVENT_NODE_DELETED, lock, &before, by);
+    if (before->session != 0) {
+        tell_node(EVENT_NODE_DELETED, lock, before, by, claim->position);
         claim->position = 0;
     }
     if (now.session != 0) {
         claim->position = ++claim->claims;
-        tell_node(EVENT_NODE_CREATED, lock, &now, 1 + now.client);
+        tell_node(EVENT_NODE_CREATED, lock, &now, 1 + now.client, claim->position);
+    }
+}
+
+/* Sets a share, and tells of claims that end or begin by that. `by` is `owner` of EVENT_NODE_DELETED. */
+static void set_share(int lock, int server, const struct share *share, int by)
+{
+    struct claim *claim = mark_claim(lock);
+    const struct share before = winner(claim, false);
+    claim->share[server] = *share;
+    look_at_present(lock, &before, by);
+    if (redis_host->options->own[OPTION_SPLITS] != 0) {
+        look_at_former(lock, by);
     }
 }
 
@@ -217,6 +276,9 @@ static void set_share(int lock, int server, const struct share *share, int by)
  * could have renewed it. */
 static int ended_by(int server, const struct key *key)
 {
+    if (claims_is_misled(server, key)) {
+        return (int)EVENT_BY_LOSS;
+    }
     if (redis_host->options->timed) {
         return (int)(key->shortened ? EVENT_BY_LOSS : EVENT_BY_TIME);
     }
@@ -235,6 +297,21 @@ static int goes_by(const struct fakeredis_event *from)
     return from->change == KEY_EXPIRED ? ended_by(from->server, from->key) : (int)EVENT_BY_LOSS;
 }
 
+/* The client renews at this server what it has, or had, at the other one in the same place too. */
+static void mislead(int lock, const struct fakeredis_event *from)
+{
+    int servers = redis_host->options->servers;
+    int other = from->server < servers ? from->server + servers : from->server - servers;
+    if (!fakeredis_is_split(from->server % servers) ||
+        (from->change != KEY_WRITTEN && from->change != KEY_LEASED)) {
+        return;
+    }
+    struct share *share = &mark_claim(lock)->share[other];
+    if (share->session != 0 && share->client == from->client) {
+        share->misled = 1;
+    }
+}
+
 static void observe_key(const struct fakeredis_event *from)
 {
     int lock = lock_of(from->key);
@@ -250,9 +327,12 @@ static void observe_key(const struct fakeredis_event *from)
         set_share(lock, from->server, &(struct share){0}, goes_by(from));
     } else if (from->change == KEY_WRITTEN && !mine) {
         set_share(lock, from->server, &next, 1 + from->client);
-    } else if (mine && share->misses > 0) {
-        mark_claim(lock)->share[from->server].misses = 0; /* the lease begins anew */
+    } else if (mine && (share->misses > 0 || share->misled != 0)) {
+        struct share *anew = &mark_claim(lock)->share[from->server]; /* the lease begins anew */
+        anew->misses = 0;
+        anew->misled = 0;
     }
+    mislead(lock, from);
 }
 
 /* The lost write had made a claim, or ended one, which comes back with its number. */
@@ -286,6 +366,37 @@ void claims_begin_anew(void)
 {
     for (int lock = 0; redis_host->options->servers == 1 && lock < redis_host->options->locks; lock++) {
         mark_claim(lock)->claims = 0;
+    }
+}
+
+static bool is_some_split(void)
+{
+    bool some = false;
+    for (int server = 0; server < redis_host->options->servers; server++) {
+        some = some || fakeredis_is_split(server);
+    }
+    return some;
+}
+
+void claims_split(int server)
+{
+    for (int lock = 0; lock < redis_host->options->locks; lock++) {
+        struct claim *claim = mark_claim(lock);
+        claim->known = winner(claim, true);
+        claim->share[redis_host->options->servers + server] = claim->share[server];
+    }
+    fakeredis_split(server);
+}
+
+void claims_rejoin(int server)
+{
+    for (int lock = 0; lock < redis_host->options->locks; lock++) {
+        set_share(lock, redis_host->options->servers + server, &(struct share){0}, EVENT_BY_LOSS);
+    }
+    fakeredis_rejoin(server);
+    for (int lock = 0; lock < redis_host->options->locks; lock++) {
+        look_at_former(lock, EVENT_BY_LOSS);
+        mark_claim(lock)->known = is_some_split() ? read_claim(lock)->known : (struct share){0};
     }
 }
 

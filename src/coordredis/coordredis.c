@@ -63,6 +63,8 @@ static void list(struct action_list *list, int client, enum coord_place place)
         add_refusals(list, client);
     } else if (place == COORD_SERVICE) {
         add_service_faults(list);
+    } else if (place == COORD_ENDS) {
+        add_ends(list, client);
     } else if (place == COORD_SESSIONS) {
         add_expiries(list, client, true, true);
     }
@@ -181,6 +183,7 @@ static void open_all(const struct coord_host *wanted)
                                         .servers = redis_host->options->servers,
                                         .replicas = redis_host->options->own[OPTION_REPLICAS],
                                         .lag = may_lose() ? redis_host->options->own[OPTION_LAG] : 0,
+                                        .splits = redis_host->options->own[OPTION_SPLITS] != 0,
                                         .timed = redis_host->options->timed,
                                         .latency_min_ms = redis_host->options->latency_min_ms,
                                         .latency_max_ms = redis_host->options->latency_max_ms,
@@ -217,7 +220,7 @@ static bool quiet(void)
             return false;
         }
     }
-    return !faults_last();
+    return !faults_last() && !some_are_apart();
 }
 
 static bool busy(void)
@@ -240,6 +243,17 @@ static bool linked(int client)
         }
     }
     return true;
+}
+
+/* Answers of servers that the client hears come before its patience ends. */
+static bool stalled(int client)
+{
+    bool waits = false, goes_on = false;
+    for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
+        waits = waits || fakeredis_is_stalled(client, i);
+        goes_on = goes_on || fakeredis_goes_on(client, i);
+    }
+    return fakeredis_is_cut_off(client) || (waits && !goes_on);
 }
 
 static bool awaits(int client)
@@ -273,7 +287,7 @@ static int32_t session_of_grant(int client, int lock, int64_t created)
 static int scope(int client, int *blocks)
 {
     int count = 0;
-    for (int server = 0; server < redis_host->options->servers; server++) {
+    for (int server = 0; server < fakeredis_servers(); server++) {
         blocks[count++] = fakeredis_server_block(server);
     }
     if (client < redis_host->options->processes) {
@@ -353,7 +367,8 @@ static const struct coordinator REDIS = {
     .quiet = quiet,
     .outage = faults_last,
     .busy = busy,
-    .cut_off = fakeredis_is_cut_off,
+    .cut_off = is_cut_off,
+    .stalled = stalled,
     .linked = linked,
     .has_open = fakeredis_has_open,
     .awaits = awaits,

@@ -41,6 +41,52 @@ static bool can_cut(const struct action *action)
            (!action_cut_is_late(action) || action->apply > 0);
 }
 
+bool is_apart(int client, int server)
+{
+    return fakeredis_is_cut_off(client) || fakeredis_is_apart(client, server % redis_host->options->servers);
+}
+
+/* From how many servers. */
+static int count_apart(int client)
+{
+    int count = 0;
+    for (int server = 0; server < redis_host->options->servers; server++) {
+        count += fakeredis_is_apart(client, server);
+    }
+    return count;
+}
+
+bool is_cut_off(int client)
+{
+    return fakeredis_is_cut_off(client) || 2 * count_apart(client) >= redis_host->options->servers;
+}
+
+bool some_are_apart(void)
+{
+    bool some = false;
+    for (int client = 0; client < redis_host->options->processes; client++) {
+        some = some || count_apart(client) > 0;
+    }
+    return some;
+}
+
+/* Without a connection a client is as if it were apart: nothing is lost if that begins later. */
+static void add_aparts(struct action_list *list, int client)
+{
+    for (int server = 0; server < redis_host->options->servers; server++) {
+        if (fakeredis_has_open(client) && !fakeredis_is_apart(client, server)) {
+            action_list_add(list, (enum action_kind)ACTION_APART, client)->server = (uint8_t)server;
+        }
+    }
+}
+
+void add_ends(struct action_list *list, int client)
+{
+    if (count_apart(client) > 0) {
+        action_list_add(list, ACTION_HEAL, client);
+    }
+}
+
 static bool can_evict(int client, int lock)
 {
     int server, index;
@@ -59,6 +105,9 @@ void add_client_faults(struct action_list *list, int client)
         if (can_evict(client, lock)) {
             action_list_add(list, ACTION_EVICT, client)->lock = (uint8_t)lock;
         }
+    }
+    if (action_list_buys(list, (enum world_fault)FAULT_APART)) {
+        add_aparts(list, client);
     }
 }
 
@@ -106,14 +155,18 @@ static bool can_befall(int kind, int server)
         return fakeredis_has_scripts(server);
     case ACTION_JUMP:
         return option(OPTION_JUMP_MS) > 0 && has_lease(server);
+    case ACTION_SPLIT:
+        return option(OPTION_SPLITS) != 0 && option(OPTION_REPLICAS) > 0 && !fakeredis_is_split(server);
+    case ACTION_REJOIN:
+        return fakeredis_is_split(server);
     default:
         return false;
     }
 }
 
 /* In canonical order. */
-static const uint8_t OF_SERVERS[] = {ACTION_DETACH,   ACTION_ATTACH, ACTION_RESTART_SERVER,
-                                     ACTION_FAILOVER, ACTION_FLUSH,  ACTION_JUMP};
+static const uint8_t OF_SERVERS[] = {ACTION_DETACH, ACTION_ATTACH, ACTION_RESTART_SERVER, ACTION_FAILOVER,
+                                     ACTION_FLUSH,  ACTION_JUMP,   ACTION_SPLIT,          ACTION_REJOIN};
 
 static bool is_paid(const struct action_list *list, int kind)
 {
@@ -136,7 +189,7 @@ bool faults_last(void)
 {
     bool last = false;
     for (int server = 0; server < redis_host->options->servers; server++) {
-        last = last || fakeredis_is_detached(server);
+        last = last || fakeredis_is_detached(server) || fakeredis_is_split(server);
     }
     return last;
 }
@@ -159,9 +212,12 @@ bool fault_is_enabled(const struct action *action)
         return can_evict(client, action->lock);
     case ACTION_REJECT:
         return rejectable(client) >= 0;
+    case ACTION_APART:
+        return action->server < redis_host->options->servers && !fakeredis_is_apart(client, action->server);
     case ACTION_PARTITION:
+        return !fakeredis_is_cut_off(client);
     case ACTION_HEAL:
-        return fakeredis_is_cut_off(client) == (action->kind == ACTION_HEAL);
+        return fakeredis_is_cut_off(client) || count_apart(client) > 0;
     default:
         return false;
     }
@@ -196,10 +252,22 @@ static void evict(const struct action *action)
     }
 }
 
+static void heal(int client)
+{
+    fakeredis_set_cut_off(client, false);
+    for (int server = 0; server < redis_host->options->servers; server++) {
+        fakeredis_set_apart(client, server, false);
+    }
+}
+
 static void befall(int kind, int server)
 {
     if (kind == ACTION_FAILOVER) {
         fakeredis_restart(server, FAKEREDIS_KEEPS_SAFE);
+    } else if (kind == ACTION_SPLIT) {
+        claims_split(server);
+    } else if (kind == ACTION_REJOIN) {
+        claims_rejoin(server);
     } else if (kind == ACTION_RESTART_SERVER) {
         restart(server);
     } else if (kind == ACTION_FLUSH) {
@@ -225,8 +293,12 @@ void do_fault(const struct action *action)
         evict(action);
     } else if (action->kind == ACTION_REJECT) {
         fakeredis_reject(client, rejectable(client), rejection());
+    } else if (action->kind == ACTION_APART) {
+        fakeredis_set_apart(client, action->server, true);
+    } else if (action->kind == ACTION_PARTITION) {
+        fakeredis_set_cut_off(client, true);
     } else {
-        fakeredis_set_cut_off(client, action->kind == ACTION_PARTITION);
+        heal(client);
     }
 }
 
@@ -237,7 +309,7 @@ const char *fault_lacks(const struct world_options *options, enum world_fault fa
     const unsigned always = 1u << WORLD_FAULT_LOSS | 1u << WORLD_FAULT_LATE | 1u << WORLD_FAULT_EXPIRE |
                             1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |
                             1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_SERVER | 1u << FAULT_FLUSH |
-                            1u << FAULT_REJECT;
+                            1u << FAULT_REJECT | 1u << FAULT_APART;
     if (fault == WORLD_FAULT_LAG || (int)fault == FAULT_FAILOVER) {
         return options->own[OPTION_REPLICAS] > 0 ? NULL : "a world with replicas=1";
     }
@@ -249,6 +321,10 @@ const char *fault_lacks(const struct world_options *options, enum world_fault fa
     }
     if ((int)fault == FAULT_JUMP) {
         return options->own[OPTION_JUMP_MS] > 0 ? NULL : "a world with jump-ms=60000";
+    }
+    if ((int)fault == FAULT_SPLIT) {
+        bool can = options->own[OPTION_REPLICAS] > 0 && options->own[OPTION_SPLITS] != 0;
+        return can ? NULL : "a world with replicas=1 splits=1";
     }
     return (always >> fault & 1u) != 0 ? NULL : "a fault that Redis has";
 }
@@ -290,12 +366,30 @@ const struct coord_kind REDIS_KINDS[] = {
      .info = {.verb = "attach", .traits = TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_HEALS | TRAIT_FAIR},
      .usage = "attach s1",
      .help = "the replicas of the server hear it again"},
+    {.kind = ACTION_APART,
+     .info = {.verb = "apart", .traits = TRAIT_ON_PROCESS | TRAIT_BREAKS, .fault = FAULT_APART + 1},
+     .at_server = true,
+     .usage = "apart a s1",
+     .help = "nothing passes between a and one server; heal a ends it"},
+    {.kind = ACTION_SPLIT,
+     .info =
+         {.verb = "split", .traits = ON_SERVER, .fault = FAULT_SPLIT + 1, .fault_class = EVENT_FAULT_NODES},
+     .usage = "split s1",
+     .help = "a failover whose former server serves on for the connections that it has (world splits=1)"},
+    {.kind = ACTION_REJOIN,
+     .info = {.verb = "rejoin",
+              .traits = TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_HEALS | TRAIT_FAIR,
+              .fault_class = EVENT_FAULT_NODES},
+     .usage = "rejoin s1",
+     .help = "the former server becomes a replica: its connections break, and all that it has is lost"},
     {0}};
 
 const struct coord_fault REDIS_FAULTS[] = {{FAULT_FAILOVER, "failover", "no server was running"},
                                            {FAULT_FLUSH, "flush", "no server knew a script"},
                                            {FAULT_JUMP, "jump", "no server had a lease"},
                                            {FAULT_REJECT, "reject", "no request was on its way"},
+                                           {FAULT_APART, "apart", "no connection was open"},
+                                           {FAULT_SPLIT, "split", "no server was running"},
                                            {0, NULL, NULL}};
 
 const struct coord_option REDIS_OPTIONS[] = {
@@ -306,5 +400,6 @@ const struct coord_option REDIS_OPTIONS[] = {
     [OPTION_JUMP_MS] = {"jump-ms", 0, 86400000, 0},
     [OPTION_REJECTION] = {"rejection", 0, 3, 0},
     [OPTION_DRIFT] = {"drift", 0, 1000, 0},
+    [OPTION_SPLITS] = {"splits", 0, 1, 0},
     {NULL, 0, 0, 0},
 };

@@ -24,24 +24,33 @@ static bool has_lease(const struct key *key)
 
 const struct key *leased_key(int32_t place)
 {
-    bool is_known = place > 0 && leased_server(place) < redis_host->options->servers;
+    bool is_known = place > 0 && leased_server(place) < fakeredis_servers();
     const struct key *key = is_known ? fakeredis_key(leased_server(place), leased_index(place)) : NULL;
     return key != NULL && has_lease(key) ? key : NULL;
 }
 
-/* The owner does not renew the lease, nor will. That is so in two cases:
+/* A request about the key is on its way to the server, or to the other one in its place. */
+static bool asks_about(int client, int server, struct bytes name)
+{
+    int servers = redis_host->options->servers;
+    int other = server < servers ? server + servers : server - servers;
+    return fakeredis_asks_about(client, server, name) || fakeredis_asks_about(client, other, name);
+}
+
+/* The owner does not renew the lease, nor will. That is so in three cases:
  * - The owner is paused, or of a life that is over.
- * - The owner cannot renew in time, and has no timer that ends its trust in the lease first. It is cut off,
- *   or too many renewals in a row have failed, or it has neither a renewal armed nor a request about the
- *   key. */
+ * - The owner has renewed at the other server in the place of this one, and trusts that.
+ * - The owner cannot renew in time, and has no timer that ends its trust in the lease first. It does not hear
+ *   the server, or too many renewals in a row have failed, or it has neither a renewal armed nor a request
+ *   about the key. */
 static bool is_left_alone(int server, const struct key *key)
 {
     int client = claims_client(server, key);
     bool in_time = claims_misses(server, key) <= redis_host->options->recipe->lease_misses;
-    bool renews = in_time && !fakeredis_is_cut_off(client) &&
-                  (redis_host->renews(client) || fakeredis_asks_about(client, server, key_name(key)));
+    bool renews = in_time && !is_apart(client, server) &&
+                  (redis_host->renews(client) || asks_about(client, server, key_name(key)));
     return claims_is_of_former_life(server, key) || fakeredis_is_paused(client) ||
-           (!renews && !redis_host->trusts_leases(client));
+           claims_is_misled(server, key) || (!renews && !redis_host->trusts_leases(client));
 }
 
 bool lease_is_due(int server, const struct key *key)
@@ -65,7 +74,7 @@ bool lease_may_end(int32_t place)
 
 void add_expiries(struct action_list *list, int client, bool due, bool not_due)
 {
-    for (int server = 0; server < redis_host->options->servers; server++) {
+    for (int server = 0; server < fakeredis_servers(); server++) {
         const struct key *key;
         for (int i = 0; i < PLACES_MAX && (key = fakeredis_key(server, i)) != NULL; i++) {
             if (!has_lease(key) || claims_client(server, key) != client) {

@@ -7,17 +7,19 @@
 
 #include <string.h>
 
-/* The state of a key before the write that its record belongs to. */
-enum image { IMAGE_NONE, IMAGE_KEY, IMAGE_OVER /* its lease has ended since */ };
+/* The state of a key before the write to which its record belongs. IMAGE_OVER: the key had a lease then, and
+ * has expired, or was lost, after the write. */
+enum image { IMAGE_NONE, IMAGE_KEY, IMAGE_OVER };
 
-/* A key as it was. Its name stands behind, then its value, each with zeros up to a multiple of 8. */
+/* An image of a key. Its name stands behind the record, then its value, each with zeros up to a multiple of
+ * 8. */
 struct kept_key {
     struct rec rec; /* rec.tag = enum image, rec.word = bytes of the name */
     int64_t ends_ms;
     uint32_t value_size;
-    uint8_t client, connection; /* who has written */
-    uint8_t begins;             /* it is the first key of its write */
-    uint8_t database, type, writer, life, zero;
+    uint8_t client, connection; /* the connection that has written */
+    uint8_t begins;             /* 1 = this is the first key of its write */
+    uint8_t database, type, writer, life, shortened;
     uint32_t reserved; /* 0 */
 };
 
@@ -76,7 +78,7 @@ void backlog_begin(void)
     is_new_write = true;
 }
 
-/* The last write has kept this key already. */
+/* Returns whether the current write has kept an image of this key already. */
 static bool is_kept(struct server *server, int database, struct bytes name)
 {
     bool found = false;
@@ -95,6 +97,7 @@ static void fill(struct kept_key *kept, const struct key *key)
     kept->type = key->rec.tag;
     kept->writer = key->writer;
     kept->life = key->life;
+    kept->shortened = key->shortened;
     kept->value_size = (uint32_t)value.size;
     memcpy(at + padded(kept->rec.word), value.at, value.size);
 }
@@ -125,7 +128,7 @@ void backlog_note(struct call *call, int database, struct bytes name)
     is_new_write = false;
     memcpy(record + 1, name.at, name.size);
     if (key != NULL) {
-        fill(record, key); /* keys stand before the backlog: the new record has not moved this one */
+        fill(record, key); /* the keys' list is before the backlog, so the new record has not moved `key` */
     }
 }
 
@@ -165,13 +168,14 @@ static void put_back(struct server *server, const struct kept_key *image, struct
                      struct bytes value)
 {
     struct key *key = keys_set(&server->pack, image->database, name, image->type, value);
-    LS_ALWAYS(key != NULL); /* it takes less room than its record did */
+    LS_ALWAYS(key != NULL); /* the key takes less room than its image, which was just removed */
     key->ends_ms = image->ends_ms;
     key->writer = image->writer;
     key->life = image->life;
+    key->shortened = image->shortened;
 }
 
-/* Undoes the last change, of a copy of its record. */
+/* Undoes the newest change of a key. Its record is removed; `image`, `name` and `value` are copies. */
 static void undo(struct server *server, const struct kept_key *image, struct bytes name, struct bytes value)
 {
     struct key *now = keys_find(&server->pack, image->database, name);
@@ -191,8 +195,8 @@ static void undo(struct server *server, const struct kept_key *image, struct byt
 
 void backlog_lose(struct server *server)
 {
-    while (first(server) != NULL) {
-        struct kept_key *last = first(server);
+    struct kept_key *last;
+    while ((last = first(server)) != NULL) {
         for (struct kept_key *key = last; key != NULL; key = next(server, key)) {
             last = key;
         }

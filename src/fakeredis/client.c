@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The functions of <hiredis/async.h>, and the callbacks that they promise. Order and conditions are those
- * of hiredis 0.14: one callback for each command in order; on the end of a connection all callbacks that
- * wait get no reply, then the channels' callbacks likewise, then the one of the end. */
+/* The functions of <hiredis/async.h>, and the callbacks that they promise. The order of callbacks is that of
+ * hiredis 0.14. Each command has one callback, in the order of the commands. At the end of a connection the
+ * callbacks that wait get NULL, then those of the channels, and the disconnect callback runs last. */
 #include "base/assert.h"
 #include "fakeredis/internal.h"
 
@@ -18,7 +18,7 @@ static struct connection *at(int client, int connection)
     return &client_mark(client)->connection[connection];
 }
 
-/* The connection of a context, -1 if it is none of this client. */
+/* Returns the connection of a context; -1 = this client has no such connection. */
 static int find_context(int client, const redisAsyncContext *context)
 {
     const struct client *state = client_read(client);
@@ -82,7 +82,7 @@ static void remove_channel(int client, struct channel_record *channel)
     pack_remove(&pack, &channel->rec);
 }
 
-/* Adds a record behind those of its connection; a mute one stands before the channels. NULL = no room. */
+/* Adds a record behind those of its connection, but a mute one before its channels. NULL = no room. */
 static struct channel_record *add_channel(int client, int connection, size_t name_size, bool mute)
 {
     struct pack pack = client_pack(client);
@@ -151,7 +151,7 @@ static void tell_link(enum fakeredis_event_kind kind, int client, int connection
     the_options.observe(&event);
 }
 
-/* Ends a connection for its client. `status` is what the callback of the end gets. */
+/* Ends a connection for its client. The disconnect callback gets `status`. */
 static void finish(int client, int connection, int status)
 {
     redisAsyncContext *context = at(client, connection)->context;
@@ -159,7 +159,7 @@ static void finish(int client, int connection, int status)
     struct channel_record *channel;
     context->c.flags |= REDIS_DISCONNECTING;
     link_abandon(client, connection);
-    if (at(client, connection)->connected) { /* the first reply that is missing tells the end */
+    if (at(client, connection)->connected) { /* the client learns of the end by the first missing reply */
         tell_link(FAKEREDIS_DOWN, client, connection);
     }
     while ((record = link_first(client, connection)) != NULL) {
@@ -235,7 +235,7 @@ static void deliver_up(int client, int connection, bool up)
     }
 }
 
-/* Gives one reply, or message, of a channel to the channel's callback. */
+/* Passes one reply, or message, of a channel to the channel's callback. */
 static void deliver_to_channel(int client, int connection, const unsigned char *items, size_t size)
 {
     redisAsyncContext *context = at(client, connection)->context;
@@ -276,7 +276,8 @@ static void deliver_reply(int client, int connection, const struct call_record *
     }
 }
 
-/* No callback waits for the error that answers a subscription. hiredis 0.14 ends the connection. */
+/* Returns whether the reply is an error for SUBSCRIBE or UNSUBSCRIBE. Such an error has no callback, so
+ * hiredis 0.14 ends the connection. */
 static bool ends_by_error(const struct call_record *call, const unsigned char *items)
 {
     return call->rec.tag == CALL_ANSWERED && (call->flags & CALL_CHANNELS) != 0 &&
@@ -290,7 +291,8 @@ static void end_by_error(int client, int connection, const unsigned char *items)
     finish(client, connection, REDIS_ERR);
 }
 
-/* What the last callback of a connection has asked for is done now. */
+/* Ends the connection if its client has asked for that: redisAsyncFree() ends it after the callback,
+ * redisAsyncDisconnect() after the last reply. */
 static void end_if_wanted(int client, int connection)
 {
     const redisAsyncContext *context = at(client, connection)->context;
@@ -442,7 +444,7 @@ void redisAsyncFree(redisAsyncContext *ac)
 
 /* ---- commands ---- */
 
-/* Reads a line that begins with `type` and has a number, at *at. Returns false if there is none. */
+/* Reads a line of `type` and a number at *at, and moves *at behind it. Returns false if there is none. */
 static bool read_number(struct bytes text, size_t *at, char type, size_t *number)
 {
     size_t i = *at + 1, digits = 0;
@@ -557,7 +559,7 @@ int redisAsyncFormattedCommand(redisAsyncContext *ac, redisCallbackFn *fn, void 
     return send_command(ac, fn, privdata, cmd, len);
 }
 
-/* ---- what a world does not have: these fail with their name ---- */
+/* ---- functions that a world does not have: a call is a trouble with the function's name ---- */
 
 #define MISSING(name, reason)                                                                                \
     {                                                                                                        \

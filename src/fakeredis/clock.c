@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The clock of a world, and those of its servers: what may arrive or end at which moment.
+/* The clocks of a world and of its servers: the moments at which messages arrive and leases end.
  *
- * A message that is sent at t arrives from t + latency_min_ms to t + latency_max_ms. Its record has the first
- * of these moments alone, because the two are always equally far apart. Messages of a connection stay in
+ * A message that is sent at t arrives between t + latency_min_ms and t + latency_max_ms. Its record holds
+ * only the earlier moment, because the distance between the two is constant. Messages of a connection keep
  * their order.
  *
  * A server's clock is ahead of the world's by its jumps, and runs faster by `drift` thousandths. */
@@ -20,7 +20,7 @@ int64_t server_now_ms(int server)
     return now + now * the_options.drift / 1000 + server_facts(&the_servers[server].pack)->clock_ms;
 }
 
-/* The first moment of the world at which a server's clock is past this one of its own. */
+/* Returns the first moment of the world's clock at which the server's clock is past `server_ms`. */
 static int32_t when_past(int server, int64_t server_ms)
 {
     int64_t past = server_ms + 1 - server_facts(&the_servers[server].pack)->clock_ms;
@@ -46,7 +46,8 @@ bool clock_has_come(int32_t ms)
 
 /* ---- how far time may go ---- */
 
-/* The time 0 stands for news that the client library finds by itself, at once. */
+/* Adds the window of an arrival. A notice that the client library makes by itself has the time 0, and no
+ * window. */
 static void arrival(struct moments *moments, int32_t due_ms)
 {
     int32_t spread = due_ms > 0 ? the_options.latency_max_ms - the_options.latency_min_ms : 0;

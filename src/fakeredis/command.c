@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* From a list of arguments to a command that runs, and what all commands have in common. */
+/* Finding and running the command of a list of arguments, and functions that all commands use. */
 #include "fakeredis/command.h"
 
 #include "base/assert.h"
@@ -101,7 +101,8 @@ bool call_typed_key(struct call *call, struct bytes name, unsigned types, struct
     return true;
 }
 
-/* Notes who has written. The life of the writer matters for a lease, and for a key that may come back. */
+/* Notes which client has written the key. Its life matters only for a key with a lease, or one that lost
+ * writes may bring back; otherwise 0 keeps states alike. */
 static void sign(struct call *call, struct key *key)
 {
     bool matters = call->server->lag > 0 || key->ends_ms != KEY_NEVER;
@@ -155,8 +156,8 @@ void call_set_lease(struct call *call, struct key *key, int64_t ends_ms)
     tell(call, key, KEY_LEASED);
 }
 
-/* Writes an error for a command that is not run at all. `text` begins with a code, or stands behind ERR.
- * An EXEC ends the transaction then. */
+/* Writes an error for a command that is not run at all. The error's code is ERR, unless the text begins with
+ * a code. A refused EXEC ends the transaction. */
 __attribute__((format(printf, 3, 4))) static void refuse(struct call *call, const struct command *command,
                                                          const char *format, ...)
 {
@@ -191,7 +192,7 @@ static const struct command *find_name(struct bytes name)
     return NULL;
 }
 
-/* Redis shows arguments until 128 bytes of them are shown. */
+/* The error shows arguments up to 128 bytes in all, as that of Redis does. */
 static void unknown_command(struct call *call)
 {
     char shown[512];
@@ -302,7 +303,7 @@ static void run_or_queue(struct call *call)
     if (multi && (command->flags & COMMAND_AT_ONCE) == 0) {
         peer_queue(call);
     } else {
-        LS_ASSERT(command->run != NULL); /* a command with parts has no arity of 1 */
+        LS_ASSERT(command->run != NULL); /* a command with subcommands has no arity of 1 */
         command->run(call);
     }
 }
@@ -363,7 +364,7 @@ void command_lose(struct server *server, struct key *key)
 #define MARK "\1script"
 #define MARK_SIZE 7
 
-/* The index of the argument that is a script's text, or -1. */
+/* Returns the index of the argument that is a script's text, or -1. */
 static int script_index(int argc, const struct bytes *argv)
 {
     if (argc > 2 && call_is(argv[0], "eval")) {

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct sequence changed; /* the value that a command makes */
+static struct sequence changed; /* new value that a command makes */
 
 static struct bytes value_of(const struct key *key)
 {

@@ -83,7 +83,7 @@ static bool condition_holds(const struct key *key, unsigned conditions, int64_t 
     return (conditions & IF_EARLIER) == 0 || none || ends_ms < key->ends_ms;
 }
 
-/* Unlike SET, these take a time that has passed: the key is deleted. */
+/* Implements EXPIRE and its relatives. Unlike SET they accept a time that has passed, and delete the key. */
 static void expire(struct call *call, int64_t unit_ms, bool absolute)
 {
     unsigned conditions;
@@ -141,7 +141,7 @@ static void keys_persist(struct call *call)
     reply_integer(call->reply, had ? 1 : 0);
 }
 
-/* What is left of a lease, or when it ends; rounded to units. */
+/* Replies with the rest of a lease, or with its end if `absolute`, rounded to units. */
 static void left(struct call *call, int64_t unit_ms, bool absolute)
 {
     const struct key *key = call_key(call, call->argv[1]);

@@ -4,14 +4,14 @@
 /* Commands for lists of texts. */
 #include "fakeredis/command.h"
 
-static struct sequence changed; /* the value that a command makes */
+static struct sequence changed; /* new value that a command makes */
 
 static struct bytes value_of(const struct key *key)
 {
     return key != NULL ? key_value(key) : (struct bytes){NULL, 0};
 }
 
-/* Adds the elements from `first` on, `count` of them, to `changed`. */
+/* Adds `count` elements of the list, from index `first` on, to `changed`. */
 static void keep(struct bytes list, int first, int count)
 {
     struct bytes text;
@@ -180,8 +180,8 @@ static void list_lrange(struct call *call)
     }
 }
 
-/* Removes elements that equal a text: as many as |count| from the front, or from the end if it is
- * negative; 0 = all. */
+/* Removes at most |count| elements that equal a text: from the front, or from the end if `count` is negative.
+ * 0 = all of them. */
 static void list_lrem(struct call *call)
 {
     struct key *key;

@@ -15,7 +15,7 @@ static int order(int client, int connection, int other_client, int other_connect
     return client != other_client ? client - other_client : connection - other_connection;
 }
 
-/* The first record of a list of connections that does not stand before this connection's; NULL = none. */
+/* Returns the first record of a list that is not sorted before those of this connection; NULL = none. */
 static struct peer_part *first_from(const struct server *server, int list, int client, int connection)
 {
     struct rec *rec = pack_first(&server->pack, list);
@@ -89,7 +89,7 @@ struct peer *peer_make(struct call *call)
     return peer;
 }
 
-/* A connection that is as a new one needs no record. */
+/* Removes the record of a connection that is as a new one. */
 static void forget_if_new(struct call *call)
 {
     struct peer *peer = peer_of(call);
@@ -206,7 +206,7 @@ static bool read_database(struct call *call, int *database)
     return true;
 }
 
-/* In a script it lasts until the script ends. */
+/* In a script the selected database is valid until the script ends. */
 static void peer_select(struct call *call)
 {
     if (!read_database(call, &call->database)) {
@@ -255,7 +255,8 @@ static void peer_getname(struct call *call)
     }
 }
 
-/* Replicas that hear the server have all writes at once. Without them the timeout would always pass. */
+/* Answers at once. Replicas that hear the server acknowledge all its writes; if none hears it, the answer is
+ * 0, as after the timeout. */
 static void peer_wait(struct call *call)
 {
     int64_t wanted, timeout_ms;
@@ -334,7 +335,7 @@ static void peer_watch(struct call *call)
         if (part != NULL) {
             part->database = (uint8_t)call->database;
             part->expired = ended;
-            peer_make(call); /* for the mark that the key has changed */
+            peer_make(call); /* PEER_CHANGED needs a record of the connection */
         }
     }
     reply_status(call->reply, "OK");
@@ -390,7 +391,7 @@ static void peer_discard(struct call *call)
     reply_status(call->reply, "OK");
 }
 
-/* A watched key's lease has ended since the WATCH, though nobody has noticed. */
+/* Returns whether the lease of a watched key has ended after the WATCH, though the key is still there. */
 static bool watched_has_expired(struct call *call)
 {
     struct peer_part *part = first_of(call->server, SERVER_WATCHED, call->client, call->connection);
@@ -403,7 +404,7 @@ static bool watched_has_expired(struct call *call)
     return false;
 }
 
-/* Runs the first command of the queue, and takes it out. */
+/* Removes the first command of the queue, and runs it. */
 static void run_first(struct call *exec)
 {
     static struct sequence args;

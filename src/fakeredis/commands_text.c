@@ -70,7 +70,7 @@ static void reply_value(struct call *call, const struct key *key)
     }
 }
 
-/* Sets a text with a lease, or without one; an old lease ends unless it is kept. */
+/* Sets a text, with a lease unless `ends_ms` is KEY_NEVER. The key's old lease stays only if `keep`. */
 static void set_with_lease(struct call *call, struct bytes name, struct bytes text, int64_t ends_ms,
                            bool keep)
 {

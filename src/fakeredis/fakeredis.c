@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The life of the fake, and small questions to it. */
+/* Opening the fake, the state of its clients, and texts about its state. */
 #include "fakeredis/fakeredis.h"
 
 #include "base/assert.h"
@@ -110,7 +110,7 @@ void fakeredis_pause(int client, bool on)
     client_mark(client)->paused = on;
 }
 
-/* The memory of the process goes with it, its contexts included. */
+/* Runs no callback and frees no context, because the memory of the process goes with it. */
 void fakeredis_crash(int client)
 {
     struct client *state = client_mark(client);
@@ -200,7 +200,7 @@ void fakeredis_evict(int server, int index)
 
 /* ---- texts ---- */
 
-/* The command of a sequence of arguments, in lower case. */
+/* Writes the command's name, the first of these arguments, in lower case. */
 static void name_command(struct bytes args, char *text, size_t size)
 {
     size_t at = 0;

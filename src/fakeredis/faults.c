@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What befalls a server: it ends, loses what it knew, or its clock jumps. */
+/* Faults of servers: restarts, lost writes, splits, detached replicas, clock jumps, rejected requests. */
 #include "base/assert.h"
 #include "fakeredis/backlog.h"
 #include "fakeredis/internal.h"
@@ -60,13 +60,13 @@ static void copy_list(const struct pack *from, const struct pack *to, int list)
 {
     for (struct rec *rec = pack_first(from, list); rec != NULL; rec = pack_next(from, rec)) {
         struct rec *copy = pack_append(to, list, rec->size);
-        LS_ALWAYS(copy != NULL); /* it was empty, and has the same room */
+        LS_ALWAYS(copy != NULL); /* the block of `to` was empty, and is as large as that of `from` */
         pack_fill(copy, rec);
         copy->word = rec->word;
     }
 }
 
-/* The connections to a server go on with the former one. */
+/* Moves the connections that are up from a server to the former one, which serves them on. */
 static void move_connections(int server, int former)
 {
     for (int client = 0; client < the_options.clients; client++) {
@@ -78,7 +78,7 @@ static void move_connections(int server, int former)
     }
 }
 
-/* The lists about connections, with the scripts, and the requests on their way to the server. */
+/* Lists that go with the former server: the script cache, the lists about connections, and late requests. */
 static const uint8_t OF_CONNECTIONS[] = {SERVER_SCRIPTS, SERVER_PEERS,    SERVER_WATCHED,
                                          SERVER_QUEUED,  SERVER_CHANNELS, SERVER_LATE};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What the files of the fake share. */
+/* Types and functions that the files of the fake share. */
 #ifndef FAKEREDIS_INTERNAL_H
 #define FAKEREDIS_INTERNAL_H
 
@@ -17,49 +17,50 @@
 
 enum connection_state {
     CONNECTION_FREE,
-    CONNECTION_OPENING, /* nothing has been heard of the server yet */
+    CONNECTION_OPENING, /* the server does not know the connection yet */
     CONNECTION_UP,      /* the server reads from it */
-    CONNECTION_BROKEN,  /* the server does not know it any more; the client may not have noticed */
+    CONNECTION_BROKEN,  /* the server knows it no more, or never did; the client may not have noticed */
 };
 
 struct connection {
     uint8_t state; /* enum connection_state */
     uint8_t server;
-    uint8_t connected; /* the client library has found that it is up */
+    uint8_t connected; /* 1 = the client library has found that the connection is up */
     uint8_t reserved;  /* 0 */
-    int32_t opens_ms;  /* when it may be up; 0 in worlds without a clock */
+    int32_t opens_ms;  /* earliest time of the world at which it may be up; 0 in worlds without a clock */
     code_ref on_connect, on_disconnect;
-    redisAsyncContext *context; /* in the memory of the process; its flags are the connection's too */
+    redisAsyncContext *context; /* in the memory of the process; its flags belong to the connection's state */
 };
 
 struct client {
     struct arena_block head;
     uint8_t cut_off, paused, lives;
     uint8_t failing_call; /* the n-th next call that needs memory finds none; 0 = none */
-    uint8_t apart;        /* servers with which nothing passes, a bit each */
+    uint8_t apart;        /* bit s is set: nothing passes between the client and server s, from 0 on */
     uint8_t reserved[3];  /* 0 */
     struct connection connection[FAKEREDIS_CONNECTIONS_MAX];
     struct pack_table table;
 };
 
 enum {
-    CLIENT_CALLS,    /* by connection, in their order */
-    CLIENT_CHANNELS, /* by connection, in their order */
+    CLIENT_CALLS,    /* call_records: sorted by connection, then in order of arrival */
+    CLIENT_CHANNELS, /* channel_records: sorted by connection, then in order of their callbacks at its end */
 };
 
+/* A record is a request, a message, or a notice about the connection. Its payload stands behind it. */
 enum call_state {
-    CALL_UP = 1,   /* word that the connection is up */
-    CALL_REFUSED,  /* word that it cannot be made */
-    CALL_SENT,     /* the server has not done it: the sequence of its arguments stands behind */
-    CALL_ANSWERED, /* its reply is on the way, and stands behind the arguments */
-    CALL_LOST,     /* no reply comes; its arguments still stand behind */
-    CALL_MESSAGE,  /* of a channel; it stands behind as a reply */
-    CALL_DOWN,     /* word that the connection has ended: the last one */
+    CALL_UP = 1,   /* notice that the connection is up */
+    CALL_REFUSED,  /* notice that it cannot be made */
+    CALL_SENT,     /* request that the server has not done; payload: its arguments as a sequence */
+    CALL_ANSWERED, /* request whose reply is on the way; payload: its arguments, then the reply's items */
+    CALL_LOST,     /* request that gets no reply; payload: its arguments */
+    CALL_MESSAGE,  /* message of a channel; payload: its items, in the form of a reply */
+    CALL_DOWN,     /* notice that the connection has ended; the last record of a connection */
 };
 
 enum {
-    CALL_CHANNELS = 1, /* its replies go to the channels' callbacks */
-    CALL_INVALID = 2,  /* sent while listening: its callback gets nothing but an error */
+    CALL_CHANNELS = 1, /* SUBSCRIBE or UNSUBSCRIBE: its replies go to the channels' callbacks */
+    CALL_INVALID = 2,  /* sent while listening: its callback gets no array, but NULL when the link ends */
 };
 
 struct call_record {
@@ -69,13 +70,13 @@ struct call_record {
     code_ref fn;
     void *privdata;
     uint32_t args;  /* bytes of arguments, which stand first behind the record, padded to a multiple of 8 */
-    int32_t due_ms; /* earliest arrival of a message, in ms of the world; 0 = at once */
+    int32_t due_ms; /* earliest arrival, in ms of the world; 0 = at once */
 };
 
 struct channel_record {
-    struct rec rec; /* rec.word = bytes of the name, which stands behind */
+    struct rec rec; /* rec.word = bytes of the channel's name, which stands behind the record */
     uint8_t connection;
-    uint8_t mute;        /* no channel: a command whose callback runs at the end of the connection alone */
+    uint8_t mute;        /* 1 = a command and no channel: its callback runs only when the connection ends */
     uint8_t reserved[2]; /* 0 */
     code_ref fn;
     void *privdata;
@@ -84,7 +85,7 @@ struct channel_record {
 extern struct fakeredis_options the_options;
 extern struct arena *the_arena;
 extern struct server the_servers[FAKEREDIS_SERVERS_MAX];
-extern int the_entered; /* client whose calls these are, -1 = nobody's */
+extern int the_entered; /* client whose code runs now; -1 = none */
 
 struct client *client_read(int client);
 struct client *client_mark(int client);
@@ -94,37 +95,38 @@ void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* ---- clock.c ---- */
 
-int64_t server_now_ms(int server); /* by its own clock */
-/* When the last of so many messages may arrive, of which each is sent when the one before it has come. */
+int64_t server_now_ms(int server); /* time of the server's own clock; 0 in worlds without a clock */
+/* Returns the earliest arrival of the last of `messages` messages, each sent when the one before arrives. */
 int32_t clock_arrival_ms(int messages);
-bool clock_has_come(int32_t ms); /* the world's clock has reached it */
+bool clock_has_come(int32_t ms); /* the world's clock has reached this time; true in worlds without a clock */
 
-/* ---- link.c: what is on its way ---- */
+/* ---- link.c: requests, replies and notices on their way ---- */
 
-/* These happen some time, if nothing else does. */
+/* Return whether this step will be possible at some time of the clock, if no other step comes before it. */
 bool link_will_connect(int client, int connection);
 bool link_will_apply(int client, int connection);
 bool link_will_deliver(int client, int connection);
 
 struct call_record *link_first(int client, int connection);
-/* Adds word of the connection behind all that is on its way, but before the word of its end. */
+/* Adds a notice behind the connection's other records, but before the notice of its end. */
 void link_note(int client, int connection, enum call_state state, int32_t due_ms);
-struct call_record *link_first_sent(int client, int connection); /* NULL = the server has done all */
-/* The arguments of the request that arrives next; NULL bytes = none. */
+struct call_record *link_first_sent(int client, int connection); /* NULL = the server has done all requests */
+/* Returns the arguments of the late request that fakeredis_arrive() would run; NULL bytes = none. A late
+ * request outlives its connection. */
 struct bytes link_first_late(int client);
 struct bytes link_args(const struct call_record *record);
 struct bytes
-link_reply(const struct call_record *record); /* items; of a request that has none yet, no bytes */
+link_reply(const struct call_record *record); /* the reply's items; no bytes if there is no reply yet */
 void link_remove(int client, struct call_record *record);
-/* Sends a command that stands as a sequence. */
+/* Sends a command. Returns false if the command, or the client's block, has no room. */
 bool link_send(int client, int connection, const struct sequence *args, code_ref fn, void *privdata,
                unsigned flags);
-/* The client gives a connection up: what the server has not read may be done late. */
+/* Gives a connection up for its client. Requests that the server has not read become late requests. */
 void link_abandon(int client, int connection);
 
 #define SERVER_BYTES 65528
 
-/* Gives a request a reply, or a state. It keeps its place, its arguments and its callback. */
+/* Gives a request a new state and a reply. The request keeps its place, its arguments and its callback. */
 void link_replace(int client, struct call_record *record, enum call_state state, struct bytes items);
 
 /* Adds the blocks of all servers. */
@@ -132,15 +134,16 @@ void link_open_servers(struct arena *arena);
 
 /* ---- client.c ---- */
 
-/* The client library finds that a connection is up. The context says so from the next delivery on: it lies
- * in the memory of the process, which no other step writes to. */
+/* Notes that the client library has found the connection up. The context shows it from the next delivery on,
+ * because the context lies in the memory of the process, to which no other step writes. */
 void client_note_up(int client, int connection);
 
 /* ---- replies.c: replies as users of hiredis see them ---- */
 
-/* Parses a reply from its items, up to `used`. It is good until the next call; NULL = it is too large. */
+/* Parses a reply from `used` bytes of items. The reply is valid until the next call; NULL = it is too
+ * large. */
 redisReply *replies_parse(const unsigned char *items, size_t used);
-/* Overwrites the last one. */
+/* Overwrites the last reply, so that a callback that kept a pointer to it reads other bytes. */
 void replies_poison(void);
 
 #endif

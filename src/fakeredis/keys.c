@@ -134,7 +134,7 @@ static struct key *key_from(struct rec *rec)
     return (struct key *)(void *)rec;
 }
 
-/* The first key that does not stand before this place; NULL = none. */
+/* Returns the first key that is not sorted before this database and name; NULL = none. */
 static struct key *first_from(const struct pack *server, int database, struct bytes name)
 {
     struct rec *rec = pack_first(server, SERVER_KEYS);
@@ -184,7 +184,7 @@ struct key *keys_set(const struct pack *server, int database, struct bytes name,
     if (is_key(next, database, name)) {
         before = *next;
         if (next->rec.size !=
-            size) { /* the new one is put before it goes, so that nothing is lost without room */
+            size) { /* the new record comes first, so that the old one stays if there is no room */
             struct rec *rec = pack_insert(server, SERVER_KEYS, &next->rec, size);
             if (rec == NULL) {
                 return NULL;
@@ -206,6 +206,7 @@ struct key *keys_set(const struct pack *server, int database, struct bytes name,
     next->ends_ms = before.ends_ms;
     next->writer = before.writer;
     next->life = before.life;
+    next->shortened = before.shortened;
     next->database = (uint8_t)database;
     next->value_size = (uint32_t)value.size;
     memcpy(name_of(next), name.at, name.size);
@@ -241,7 +242,7 @@ void keys_remove(const struct pack *server, struct key *key)
 
 /* ---- sequences ---- */
 
-/* A text's size in 4 bytes, its bytes, and zeros up to a multiple of 4. */
+/* Returns the bytes that a text takes: its size in 4 bytes, its bytes, and zeros up to a multiple of 4. */
 static size_t text_room(size_t size)
 {
     return sizeof(uint32_t) + (size + 3) / 4 * 4;
@@ -294,7 +295,7 @@ struct script {
     uint32_t zero;
 };
 
-/* The first script that does not stand before this one; NULL = none. */
+/* Returns the first script whose digest is not sorted before this one; NULL = none. */
 static struct script *first_script_from(const struct pack *server, const unsigned char *digest)
 {
     struct rec *rec = pack_first(server, SERVER_SCRIPTS);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What one Redis server keeps: its keys with their values and leases, and its script cache, in one arena
- * block.
+/* The keys of one Redis server with their values and leases, and its script cache, in one arena block.
  *
- * A value is a text, a number, a hash or a list. A text that is the usual form of a 64-bit integer is kept
- * as a number, as Redis does, so that it has the same size whatever its value. A hash and a list are
- * sequences of texts in their order; a hash has each field's value behind the field.
+ * A value is a text, a number, a hash or a list. If a text is the usual form of a 64-bit integer, it is kept
+ * as a number, as Redis does, so that all numbers have one size. A hash and a list are sequences of texts in
+ * their order; in a hash each field's value stands behind the field.
  *
- * Pointers to keys, and bytes of values, are good until the next change of the block. */
+ * Pointers to keys, and bytes of values, are valid until the next change of the block. */
 #ifndef FAKEREDIS_KEYS_H
 #define FAKEREDIS_KEYS_H
 
@@ -24,35 +23,35 @@ enum key_type { KEY_TEXT = 1, KEY_NUMBER, KEY_HASH, KEY_LIST };
 
 /* Lists of a server's block. */
 enum {
-    SERVER_KEYS,    /* by database and name */
-    SERVER_SCRIPTS, /* by digest */
-    SERVER_LISTS,
+    SERVER_KEYS,    /* sorted by database and name */
+    SERVER_SCRIPTS, /* sorted by digest */
+    SERVER_LISTS,   /* first of the lists of command.h */
 };
 
-/* rec.tag is the enum key_type. The name stands behind, then the value, each with zeros up to a multiple
- * of 8. */
+/* A key. The name stands behind the record, then the value, each with zeros up to a multiple of 8. */
 struct key {
-    struct rec rec;  /* rec.word = bytes of the name */
-    int64_t ends_ms; /* the lease's last millisecond on the server's clock; KEY_NEVER = none */
+    struct rec rec; /* rec.tag = enum key_type; rec.word = bytes of the name */
+    /* Last millisecond of the lease by the server's clock; without a clock its length; KEY_NEVER = none. */
+    int64_t ends_ms;
     uint8_t database;
-    uint8_t writer;    /* client that wrote the key last, plus 1; 0 = nobody */
+    uint8_t writer;    /* client that wrote the key last, plus 1; 0 = no client */
     uint8_t life;      /* lives of the writer that were over; 0 without a lease and a backlog */
-    uint8_t shortened; /* the server's clock has jumped since the lease began */
+    uint8_t shortened; /* 1 = the server's clock has jumped since the lease began */
     uint32_t value_size;
 };
 
 /* The part of a server's block in front of the lists. */
 struct server_facts {
-    int64_t clock_ms;    /* how far the server's clock is ahead of the world's */
-    uint8_t detached;    /* its replica hears nothing from it */
-    uint8_t is_former;   /* another one has taken its place, and it serves on */
+    int64_t clock_ms;    /* how far the jumps have put the server's clock ahead of the world's */
+    uint8_t detached;    /* 1 = its replicas hear nothing from it */
+    uint8_t is_former;   /* 1 = a replica has taken its place, and it serves on */
     uint8_t reserved[6]; /* 0 */
 };
 
 /* Adds a server's block to the arena. */
 void keys_open(struct pack *server, struct arena *arena, size_t bytes);
 
-/* A caller that changes them marks the block first. */
+/* Returns the facts in the server's block. A caller that changes them marks the block first. */
 struct server_facts *server_facts(const struct pack *server);
 
 /* ---- keys ---- */
@@ -60,18 +59,18 @@ struct server_facts *server_facts(const struct pack *server);
 struct key *keys_find(const struct pack *server, int database, struct bytes name);
 struct bytes key_name(const struct key *key);
 
-/* The bytes of a KEY_TEXT, a KEY_HASH or a KEY_LIST. */
+/* Returns the bytes of a KEY_TEXT, a KEY_HASH or a KEY_LIST. */
 struct bytes key_value(const struct key *key);
-struct bytes key_bytes(const struct key *key); /* of any key, as keys_set() takes them */
+struct bytes key_bytes(const struct key *key); /* of any type, in the form that keys_set() takes */
 int64_t key_number(const struct key *key);
 
-/* The text of a KEY_TEXT or a KEY_NUMBER; `room` of KEY_DIGITS_MAX bytes takes the digits. */
+/* Returns the text of a KEY_TEXT or a KEY_NUMBER. `room` has KEY_DIGITS_MAX bytes for a number's digits. */
 #define KEY_DIGITS_MAX 24
 struct bytes key_text(const struct key *key, char *room);
 
-/* Makes the value of a key, which need not exist; its lease stays. Returns NULL if there is no room, or if
- * the name or the value is too long. Nothing has changed then. keys_set_text() keeps a number if the text
- * is one. `value` may not lie in the block. */
+/* Set the value of a key, and create the key if it does not exist. An existing lease stays. Return NULL and
+ * change nothing if there is no room, or if the name or the value is too long. `value` must not lie in the
+ * block. If a text is an integer, keys_set_text() makes a KEY_NUMBER of it. */
 struct key *keys_set(const struct pack *server, int database, struct bytes name, enum key_type type,
                      struct bytes value);
 struct key *keys_set_text(const struct pack *server, int database, struct bytes name, struct bytes text);
@@ -84,32 +83,33 @@ int keys_count(const struct pack *server, int database);
 
 /* ---- sequences of texts: the values of hashes and lists, and arguments of commands ---- */
 
-/* A sequence that is being made. */
+/* A sequence under construction. */
 struct sequence {
     char bytes[KEY_VALUE_MAX];
-    size_t used;
-    bool full; /* a text found no room, and is missing */
+    size_t used; /* bytes */
+    bool full;   /* a text found no room, and is missing */
 };
 
 void sequence_add(struct sequence *sequence, struct bytes text);
-/* Takes the text at *at, and moves *at behind it. Returns false at the end. */
+/* Sets *text to the text at *at, and moves *at behind it. Returns false at the end. */
 bool sequence_next(struct bytes sequence, size_t *at, struct bytes *text);
 int sequence_count(struct bytes sequence);
 
 /* ---- numbers ---- */
 
-/* Reads an integer in its usual form: no sign but a minus, no zeros in front, nothing behind. */
+/* Reads an integer in its usual form: no plus sign, no leading zeros, nothing behind the digits. Returns
+ * false if the text has another form, or the integer more than 64 bits. */
 bool bytes_integer(struct bytes text, int64_t *number);
 bool bytes_equal(struct bytes a, struct bytes b);
-void bytes_lower(struct bytes text, char *lower, size_t size); /* as much as fits, and a zero */
+void bytes_lower(struct bytes text, char *lower, size_t size); /* writes as much as fits, and a zero */
 
 /* ---- the script cache ---- */
 
 #define DIGEST_BYTES 20
 #define DIGEST_DIGITS 40
 
-/* Whether a script is in the cache is the server's state; its text is not, since its digest says which it
- * is. */
+/* The server's state is whether a script is in the cache. The text is not part of it, because the digest
+ * identifies the script. */
 bool scripts_have(const struct pack *server, const unsigned char digest[DIGEST_BYTES]);
 bool scripts_add(const struct pack *server, const unsigned char digest[DIGEST_BYTES]); /* false = no room */
 void scripts_clear(const struct pack *server);

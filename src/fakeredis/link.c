@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What is on its way between clients and servers. */
+/* Requests, replies and notices on their way between clients and servers, and the steps that move them. */
 #include "base/assert.h"
 #include "fakeredis/internal.h"
 
@@ -16,7 +16,7 @@ static struct call_record *call_of(struct rec *rec)
     return (struct call_record *)(void *)rec;
 }
 
-/* The first record that does not stand before those of this connection; NULL = none. */
+/* Returns the first record that is not sorted before those of this connection; NULL = none. */
 static struct call_record *first_from(const struct pack *pack, int connection)
 {
     struct rec *rec = pack_first(pack, CLIENT_CALLS);
@@ -76,7 +76,7 @@ void link_remove(int client, struct call_record *record)
     pack_remove(&pack, &record->rec);
 }
 
-/* A record with room for arguments, and with a reply. NULL = no room. */
+/* Inserts a record with room for `args` bytes of arguments, and with a reply. NULL = no room. */
 static struct call_record *insert(int client, struct call_record *before, int connection,
                                   enum call_state state, size_t args, struct bytes items)
 {
@@ -99,7 +99,7 @@ static struct call_record *insert(int client, struct call_record *before, int co
     return record;
 }
 
-/* Adds a record in front of the connection's word of its end, or behind all of it. */
+/* Adds a record behind the connection's other records, but before the notice of its end. */
 static struct call_record *append(int client, int connection, enum call_state state, size_t args,
                                   struct bytes items)
 {
@@ -135,8 +135,8 @@ void link_replace(int client, struct call_record *record, enum call_state state,
     }
 }
 
-/* Leaves a request without a reply, whatever it had. It keeps its place, its arguments and its callback, and
- * takes no more room than before. */
+/* Turns a request, answered or not, into one that gets no reply. The request keeps its place, its arguments
+ * and its callback. The new record needs no more room than the old one. */
 static void lose(int client, struct call_record *record)
 {
     static struct sequence args;
@@ -208,7 +208,8 @@ bool fakeredis_asks_about(int client, int server, struct bytes key)
     return false;
 }
 
-/* Requests of a connection that has ended stand by client, in their order. */
+/* Returns the first late request that is not sorted before those of this client; NULL = none. Late requests
+ * are sorted by client, then in order of sending. */
 static struct peer_part *first_late(int server, int client)
 {
     const struct pack *pack = &the_servers[server].pack;
@@ -257,12 +258,11 @@ static void make_late(int client, int connection, struct bytes args)
     memcpy(part + 1, copy.bytes, args.size);
 }
 
-/* ---- what a server does ---- */
+/* ---- commands at a server ---- */
 
 static struct sequence running;
 static struct reply reply;
-/* By the command that runs a value has changed, or a channel got a message. A lease that is renewed is no
- * change. */
+/* The command that runs has changed a value, or a channel got a message. A new lease is no change. */
 static bool changed;
 
 static void key_changed(struct server *server, int client, const struct key *key, enum key_change change)
@@ -283,7 +283,7 @@ static void write_lost(struct server *server, const struct lost_write *write)
                                                   .lost = write});
 }
 
-/* Behind the replies that are on their way, before those to come. */
+/* Inserts a message behind the replies that are on their way, and before the first unanswered request. */
 static void send_message(int client, int connection, struct bytes items)
 {
     struct call_record *unread = link_first_sent(client, connection);
@@ -316,7 +316,8 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
     return count;
 }
 
-/* Copies arguments, because their record may move while they run. Returns them. */
+/* Unpacks a copy of the arguments, because their record may move while the command runs. Returns their
+ * number. */
 static int take(struct bytes args, struct bytes argv[COMMAND_ARGS_MAX])
 {
     LS_ASSERT(args.at != NULL);
@@ -421,7 +422,7 @@ bool fakeredis_can_connect(int client, int connection)
            clock_has_come(client_read(client)->connection[connection].opens_ms);
 }
 
-/* Requests that were made before the connection was up are on their way from now on. */
+/* Sends, as of now, the requests that were made before the connection was up. */
 static void send_all(int client, int connection)
 {
     struct call_record *record = link_first(client, connection);
@@ -435,7 +436,7 @@ void fakeredis_connect(int client, int connection)
     struct connection *opened = connection_of(client, connection);
     opened->state = CONNECTION_UP;
     send_all(client, connection);
-    if (opened->on_connect == 0) { /* nobody waits for word of it */
+    if (opened->on_connect == 0) { /* no callback needs the notice */
         client_note_up(client, connection);
         return;
     }
@@ -504,6 +505,15 @@ bool fakeredis_awaits(int client, int connection)
     return count(client, connection, 1u << CALL_SENT | 1u << CALL_ANSWERED | 1u << CALL_LOST) > 0;
 }
 
+bool fakeredis_is_stalled(int client, int connection)
+{
+    const struct client *state = client_read(client);
+    const struct connection *open = &state->connection[connection];
+    bool waits = open->state == CONNECTION_OPENING ||
+                 (open->state == CONNECTION_UP && fakeredis_awaits(client, connection));
+    return waits && client_is_apart(state, open->server);
+}
+
 bool fakeredis_is_idle(int client, int connection)
 {
     return link_first(client, connection) == NULL && !link_will_connect(client, connection);
@@ -521,7 +531,8 @@ static void hang_up(int client, int connection)
     ended->state = CONNECTION_BROKEN;
 }
 
-/* The n-th record of these states, from 0 on; NULL = there are fewer. */
+/* Returns the n-th record, from 0 on, whose state is in the bits 1 << enum call_state; NULL = there are
+ * fewer. */
 static struct call_record *nth(int client, int connection, unsigned states, int n)
 {
     struct call_record *record = link_first(client, connection);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Replies are parsed by the reader of hiredis. Its objects are made here, in memory at a fixed address
- * that is used for one reply at a time: what a recipe sees does not depend on the heap of the program. */
+/* Replies as the reader of hiredis parses them. Their objects lie in memory at a fixed address, which holds
+ * one reply at a time. So the addresses that a recipe sees do not depend on the program's heap. */
 #include "base/assert.h"
 #include "fakeredis/internal.h"
 
@@ -29,7 +29,7 @@ static void *take(size_t size)
     return memory;
 }
 
-/* Makes a reply, and puts it in its place in the array around it. */
+/* Makes a reply, and stores it in the array around it, if there is one. */
 static redisReply *make(const redisReadTask *task, int type)
 {
     redisReply *reply = take(sizeof *reply);

@@ -3,9 +3,9 @@
 
 /* Replies of a Redis server as typed items.
  *
- * A world keeps replies in this form, not as text of the protocol: the integers 9 and 10 have equal sizes,
- * so two states that differ in such numbers can count as one. reply_format() makes the text when a reply
- * is delivered. */
+ * A world keeps replies in this form, not as text of the protocol. Here the integers 9 and 10 have equal
+ * sizes, so two states that differ in such numbers can count as one. The text of the protocol is made when a
+ * reply is delivered. */
 #ifndef FAKEREDIS_REPLY_H
 #define FAKEREDIS_REPLY_H
 
@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 #define REPLY_BYTES_MAX 8192
-#define REPLY_DEPTH_MAX 7 /* arrays in arrays: as many as the reader of hiredis takes */
+#define REPLY_DEPTH_MAX 7 /* nested arrays: as many as the reader of hiredis takes */
 
-/* Bytes that belong to somebody else. They need not end with a zero. */
+/* Borrowed bytes, which need not end with a zero. */
 struct bytes {
     const char *at;
     size_t size;
@@ -32,9 +32,8 @@ enum reply_type {
     REPLY_ARRAY,
 };
 
-/* An item. Behind the item of a status, an error or a bulk stand `size` bytes, and zeros up to a multiple
- * of 8. Behind that of an integer stand its 8 bytes. An array has `size` elements, which are the next
- * items. */
+/* An item. Its bytes stand behind it, with zeros up to a multiple of 8: `size` bytes of a status, an error, a
+ * bulk or an integer. An array has `size` elements, which are the next items. */
 struct reply_item {
     uint8_t type; /* enum reply_type */
     uint8_t zero[3];
@@ -59,11 +58,11 @@ void reply_array(struct reply *reply, uint32_t elements);
 /* The text begins with the error's code, such as "ERR". Line breaks become spaces. */
 void reply_error(struct reply *reply, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The item at `at`, and where the next item begins. */
+/* Return the item at `at`, and the position of the next item. */
 const struct reply_item *reply_item(const unsigned char *items, size_t at);
 size_t reply_next(const unsigned char *items, size_t at);
 
-/* Where the reply that begins at `at` ends, with the elements of its arrays. */
+/* Returns the position behind the reply that begins at `at`, elements of its arrays included. */
 size_t reply_end(const unsigned char *items, size_t at);
 struct bytes reply_text(const struct reply_item *item);
 int64_t reply_number(const struct reply_item *item);

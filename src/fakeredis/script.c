@@ -98,7 +98,7 @@ static struct {
     bool stopped;
 } the;
 
-/* Takes memory from the front, and gives none back: a script's memory ends with it. */
+/* Takes memory from the front and gives none back. The next script begins with the image of the memory. */
 static void *allocate(void *ctx, void *old, size_t old_size, size_t size)
 {
     (void)ctx;
@@ -118,7 +118,8 @@ static void *allocate(void *ctx, void *old, size_t old_size, size_t size)
     return memory;
 }
 
-/* From then on each instruction fails: a script that catches the error does not go on. */
+/* Ends a script that runs too long. From then on each instruction fails, so that a script that catches the
+ * error does not go on. */
 static void stop_long(lua_State *lua, lua_Debug *debug)
 {
     (void)debug;
@@ -180,7 +181,7 @@ static void reply_table(lua_State *lua, struct reply *reply, int depth)
     }
 }
 
-/* Writes the value on top of the stack. */
+/* Writes the value on top of the stack as a reply. */
 static void reply_from(lua_State *lua, struct reply *reply, int depth)
 {
     size_t size;
@@ -223,7 +224,7 @@ static void push_field(lua_State *lua, const char *field, struct bytes text)
     lua_rawset(lua, -3);
 }
 
-/* Pushes the item at `at`. Returns where the next one begins. */
+/* Pushes the item at `at` with the elements of its arrays. Returns the position behind them. */
 static size_t push_item(lua_State *lua, const unsigned char *items, size_t at)
 {
     const struct reply_item *item = reply_item(items, at);
@@ -264,7 +265,8 @@ static int push_error(lua_State *lua, const char *text)
     return 1;
 }
 
-/* Copies arguments from Lua's stack: numbers as Redis writes them. Returns how many, or -1. */
+/* Takes arguments from Lua's stack, with numbers as Redis writes them. Returns how many there are, which may
+ * be more than COMMAND_ARGS_MAX, or -1 if one has another type. */
 static int take_args(lua_State *lua, struct bytes *argv, char (*numbers)[KEY_DIGITS_MAX + 16])
 {
     int argc = lua_gettop(lua);
@@ -296,7 +298,7 @@ static void run_command(struct call *call)
     }
 }
 
-/* Leaves what the command replies on the stack. Returns whether it is an error. */
+/* Runs the command and pushes its reply. Returns whether the reply is an error. */
 static bool call_redis(lua_State *lua)
 {
     static struct reply reply;
@@ -304,7 +306,7 @@ static bool call_redis(lua_State *lua)
     char numbers[COMMAND_ARGS_MAX][KEY_DIGITS_MAX + 16];
     struct call call;
     int argc = take_args(lua, argv, numbers);
-    if (the.call == NULL) { /* a text can end the script's function, and so run before it */
+    if (the.call == NULL) { /* a script whose text closes its function runs code before the call */
         push_error(lua, "ERR redis.call/pcall can only be called inside a script invocation");
         return true;
     }
@@ -372,7 +374,7 @@ static int redis_status_reply(lua_State *lua)
     return 1;
 }
 
-/* An error without a code, which would stand before the first space, is an ERR. */
+/* Makes an error reply. A text without a space has no code, and gets ERR in front. */
 static int redis_error_reply(lua_State *lua)
 {
     size_t size;
@@ -427,8 +429,8 @@ static int math_randomseed(lua_State *lua)
     return 0;
 }
 
-/* Compiles the text on top of the stack. Redis has no compiled chunks: behind a blank the parser refuses
- * them. */
+/* Compiles the text on top of the stack. Redis takes no compiled chunks: a blank in front makes the parser
+ * refuse them. */
 static int compile_text(lua_State *lua, const char *name)
 {
     size_t size;
@@ -454,7 +456,7 @@ static int load_string(lua_State *lua)
     return compile_text(lua, name);
 }
 
-/* Calls the function at index 1. Pushes the text that it returns; returns false if there is none any more. */
+/* Calls the function at index 1, and pushes the value that it returns. Returns false after the last piece. */
 static bool next_piece(lua_State *lua)
 {
     lua_pushvalue(lua, 1);
@@ -465,7 +467,8 @@ static bool next_piece(lua_State *lua)
     return lua_isstring(lua, -1) && lua_objlen(lua, -1) > 0;
 }
 
-/* Puts the pieces of a text together. Unlike Lua's own, it does not catch the errors of the function. */
+/* Implements load(): compiles the pieces of a text. Unlike Lua's own, it does not catch the function's
+ * errors. */
 static int load_pieces(lua_State *lua)
 {
     const char *name = luaL_optstring(lua, 2, "=(load)");
@@ -478,7 +481,7 @@ static int load_pieces(lua_State *lua)
     return compile_text(lua, name);
 }
 
-/* As pcall(), but an error that is a table becomes its text. */
+/* Implements pcall(). If the error is a table with a text in the field `err`, the text takes its place. */
 static int protected_call(lua_State *lua)
 {
     int argc = lua_gettop(lua);
@@ -499,7 +502,7 @@ static int protected_call(lua_State *lua)
     return lua_gettop(lua);
 }
 
-/* Scripts see globals through a table of their own, which is empty. */
+/* Serves a global that a script reads. The script's own table of globals is always empty. */
 static int read_global(lua_State *lua)
 {
     lua_pushvalue(lua, 2);
@@ -516,7 +519,7 @@ static int write_global(lua_State *lua)
     return luaL_error(lua, "Attempt to modify a readonly table");
 }
 
-/* Makes an error a table of its text, and of the place in the script; gets and returns the error. */
+/* Turns the error into a table of its text and its place in the script. Lua calls this on each error. */
 static int note_place(lua_State *lua)
 {
     lua_Debug place;
@@ -588,8 +591,7 @@ static void open_libraries(lua_State *lua)
     }
 }
 
-/* The functions that a script needs are on the stack from now on: note_place, and the table of its
- * globals. */
+/* Stack positions of note_place and of the script's table of globals, which stay there for all scripts. */
 enum { PLACE_AT = 1, GLOBALS_AT = 2 };
 
 static void push_surroundings(lua_State *lua)
@@ -646,7 +648,7 @@ static void set_args(lua_State *lua, const char *name, const struct bytes *argv,
     lua_setglobal(lua, name);
 }
 
-/* Puts the script's function on the stack; writes the error and returns false if it is no Lua. */
+/* Pushes the script's function. Writes the error and returns false if the text is no Lua function. */
 static bool compile(lua_State *lua, struct bytes text, const char *digits, struct reply *reply)
 {
     static char whole[SCRIPT_BYTES_MAX + 128];

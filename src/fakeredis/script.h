@@ -3,13 +3,13 @@
 
 /* Scripts of a Redis server: Lua 5.1 with the conversions of Redis.
  *
- * There is one interpreter in a program. It has no state between two scripts: before each script its
- * memory gets the bytes that it had after the libraries were opened. Its memory is at a fixed address, so
- * that what depends on an address does not depend on the run.
+ * A program has one interpreter, which has no state between two scripts. Before each script its memory gets
+ * the bytes that it had after the libraries were opened. The memory is at a fixed address, so results that
+ * depend on an address are equal in all runs.
  *
- * A script can use the libraries base, table, string and math, and redis.call() and its relatives. cjson,
- * cmsgpack, bit and struct are missing. math.random() gives the same numbers in each script; a real
- * server's differ. */
+ * A script can use the libraries base, table, string and math, and redis.call() and its relatives. The
+ * libraries cjson, cmsgpack, bit and struct are missing. math.random() gives the same numbers in each script;
+ * those of a real server differ. */
 #ifndef FAKEREDIS_SCRIPT_H
 #define FAKEREDIS_SCRIPT_H
 
@@ -17,14 +17,14 @@
 
 #define SCRIPT_BYTES_MAX 16384
 
-/* Remembers a script's text in the program, not in the server's cache. Returns false if memory is short,
- * or the text too long. */
+/* Remembers a script's text in the program, not in the server's cache, and writes its digest. Returns false
+ * if memory is short, or if the text is longer than SCRIPT_BYTES_MAX. */
 bool script_learn(struct bytes text, unsigned char digest[DIGEST_BYTES]);
 
-/* The text of a script that the program knows; NULL bytes if it knows none. */
+/* Returns the text of a script that the program remembers; NULL bytes = it remembers none. */
 struct bytes script_text(const unsigned char digest[DIGEST_BYTES]);
 
-/* Returns, and forgets, whether a script was stopped because it ran for too long or took too much memory. */
+/* Returns whether a script was stopped because it ran too long or took too much memory, and forgets it. */
 bool script_was_stopped(void);
 
 #endif

@@ -4,6 +4,7 @@
 /* Owners: their claims, and the answers that they get. An answer goes to the thread that waits for it, or
  * into the queue of notes, which lockredis_claim_deliver() hands to callbacks. */
 #include "lockredis/internal.h"
+#include "lockredis/loop.h"
 
 #include <stddef.h>
 
@@ -47,6 +48,33 @@ struct redis_claim *lockredis_claim_first(const struct redis_lock *lock, unsigne
     return claim;
 }
 
+/* ---- owners who wait ---- */
+
+struct redis_call *lockredis_claim_next_call(const struct ls_redis *redis)
+{
+    for (const struct redis_lock *lock = redis->locks; lock != NULL; lock = lock->next) {
+        for (const struct redis_claim *claim = lock->first; claim != NULL; claim = claim->next) {
+            if (claim->call != NULL) {
+                return claim->call;
+            }
+        }
+    }
+    return NULL;
+}
+
+bool lockredis_claim_awaits_callback(const struct ls_redis *redis)
+{
+    const unsigned asks = 1u << CLAIM_WAITS | 1u << CLAIM_LEAVES;
+    for (const struct redis_lock *lock = redis->locks; lock != NULL; lock = lock->next) {
+        for (const struct redis_claim *claim = lock->first; claim != NULL; claim = claim->next) {
+            if (claim->call == NULL && is_in(claim, asks)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* ---- answers ---- */
 
 static void note(struct redis_claim *claim, uint8_t what)
@@ -75,7 +103,7 @@ static bool tell_thread(struct redis_claim *claim, int rc)
     call->rc = rc;
     call->done = true;
     claim->call = NULL;
-    ls_env_wake(claim->lock->redis->env, &call->waiter);
+    lockredis_loop_answered(claim->lock->redis, call);
     return true;
 }
 
@@ -177,7 +205,7 @@ static void deliver(struct ls_redis *redis, struct redis_claim *claim)
 
 void lockredis_claim_deliver(struct ls_redis *redis)
 {
-    if (redis->delivering || redis->notes == NULL) {
+    if (redis->delivering || redis->notes == NULL || lockredis_loop_defers(redis)) {
         return;
     }
     redis->delivering = true;

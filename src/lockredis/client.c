@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Connections of a client, and what is sent over them. One thread runs lockredis_client_run(); everybody else
- * changes the state of locks and lets lockredis_client_settle() wake that thread. */
+/* Connections of a client, and what is sent over them. One thread at a time runs lockredis_client_run() or
+ * lockredis_client_send(). Other threads change the state of locks, and lockredis_client_settle() wakes that
+ * thread. */
 #include "lockredis/internal.h"
 #include "lockredis/loop.h"
 
@@ -454,7 +455,7 @@ void lockredis_client_run(struct ls_redis *redis)
     ls_env_unlock(redis->env);
 }
 
-static bool has_work(const struct ls_redis *redis)
+bool lockredis_client_has_work(const struct ls_redis *redis)
 {
     if (redis->commands.drops || redis->messages.drops) {
         return true;
@@ -477,11 +478,38 @@ static bool has_work(const struct ls_redis *redis)
     return false;
 }
 
-void lockredis_client_settle(struct ls_redis *redis)
+static bool is_up(const struct ls_redis *redis)
 {
-    if (!redis->running && has_work(redis)) {
+    return redis->state == LS_REDIS_CONNECTED && redis->commands.up && !redis->commands.drops &&
+           !redis->messages.drops && (!redis->hears || redis->messages.up);
+}
+
+bool lockredis_client_send(struct ls_redis *redis)
+{
+    if (is_up(redis)) {
+        send_all(redis);
+    }
+    return is_up(redis);
+}
+
+bool lockredis_client_needs_thread(const struct ls_redis *redis, bool call_waits)
+{
+    if (!is_up(redis) || redis->notes != NULL || lockredis_claim_awaits_callback(redis)) {
+        return true;
+    }
+    return !call_waits && (redis->unanswered > 0 || lockredis_client_has_work(redis));
+}
+
+void lockredis_client_go_on(struct ls_redis *redis)
+{
+    if (!redis->running && lockredis_client_has_work(redis)) {
         lockredis_loop_wake(redis);
     }
+}
+
+void lockredis_client_settle(struct ls_redis *redis)
+{
+    lockredis_client_go_on(redis);
     lockredis_claim_deliver(redis);
 }
 
@@ -634,5 +662,5 @@ int ls_redis_fd(const struct ls_redis *redis)
 
 void ls_redis_process(struct ls_redis *redis)
 {
-    lockredis_client_run(redis);
+    lockredis_loop_process(redis);
 }

@@ -73,6 +73,12 @@ struct redis_claim *lockredis_claim_find(const struct redis_lock *lock, uint64_t
 /* The first claim in one of these phases; NULL = none. */
 struct redis_claim *lockredis_claim_first(const struct redis_lock *lock, unsigned phases);
 
+/* A blocking call that waits for an answer; NULL = none. */
+struct redis_call *lockredis_claim_next_call(const struct ls_redis *redis);
+
+/* Whether an owner waits for an answer through a callback. */
+bool lockredis_claim_awaits_callback(const struct ls_redis *redis);
+
 /* Answers the acquire of a claim that waits. If `rc` is 0, it holds from now on. */
 void lockredis_claim_answer(struct redis_claim *claim, int rc, int64_t token);
 
@@ -88,7 +94,8 @@ void lockredis_claim_freed(struct redis_claim *claim, int rc);
 /* Ends a claim for good, and forgets it once it has nothing to deliver. */
 void lockredis_claim_end(struct redis_claim *claim);
 
-/* Delivers what is queued: drops the mutex for each callback. Does nothing while another thread delivers. */
+/* Delivers what is queued: drops the mutex for each callback. Does nothing while another thread delivers, and
+ * leaves the delivery to another thread if lockredis_loop_defers() says so. */
 void lockredis_claim_deliver(struct ls_redis *redis);
 
 /* ---- locks: keys ---- */
@@ -216,8 +223,22 @@ const void *lockredis_client_constant(intptr_t distance);
 /* Called at the end of everything that changes something: has it sent, and delivers. */
 void lockredis_client_settle(struct ls_redis *redis);
 
+/* Only has it sent. */
+void lockredis_client_go_on(struct ls_redis *redis);
+
 /* Sends, connects and disconnects. Called without the mutex, by the thread that uses hiredis. */
 void lockredis_client_run(struct ls_redis *redis);
+
+/* Sends what there is to send over connections that are there. False = a connection is to be made or ended, which may
+ * take long; lockredis_client_run() does that. */
+bool lockredis_client_send(struct ls_redis *redis);
+
+/* Whether lockredis_client_run() has something to do. */
+bool lockredis_client_has_work(const struct ls_redis *redis);
+
+/* Whether there is work that no thread in a blocking call does, or, if no such call waits (`call_waits`), any work
+ * or an answer to come. */
+bool lockredis_client_needs_thread(const struct ls_redis *redis, bool call_waits);
 
 /* A reply came to a command that lockredis_client_counts() counted, or was lost. */
 void lockredis_client_counts(struct ls_redis *redis);

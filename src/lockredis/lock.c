@@ -116,6 +116,7 @@ static void take(struct redis_lock *lock)
         new_id(lock);
     }
     lock->woken = false;
+    lock->stands_back = false;
     enter(lock, STAGE_TAKING);
 }
 
@@ -137,6 +138,7 @@ static void pause(struct redis_lock *lock)
 static void choose(struct redis_lock *lock)
 {
     if (!is_waited_for(lock)) {
+        lock->stands_back = false;
         if (lock->has && lock->stage != STAGE_GIVING) {
             enter(lock, STAGE_GIVING);
         } else if (!lock->has) {
@@ -144,8 +146,9 @@ static void choose(struct redis_lock *lock)
             enter(lock, STAGE_NONE);
         }
     } else if (lock->stands_back) {
-        lock->stands_back = false;
-        wait_for_key(lock, TURN_MS);
+        if (lock->stage != STAGE_WAITING) {
+            wait_for_key(lock, TURN_MS);
+        }
     } else if (lock->stage != STAGE_WAITING && lock->stage != STAGE_TAKING) {
         take(lock);
     }
@@ -254,9 +257,10 @@ static void poll_due(void *ctx)
     lockredis_client_settle(lock->redis);
 }
 
+/* A client hears its own release, too. While it stands back it asks when its turn is due, and not before. */
 void lockredis_lock_heard(struct redis_lock *lock)
 {
-    if (lock->stage == STAGE_WAITING) {
+    if (lock->stage == STAGE_WAITING && !lock->stands_back) {
         take(lock);
     } else if (lock->stage == STAGE_TAKING) {
         lock->woken = true;
@@ -400,6 +404,12 @@ static void renew_answered(struct redis_lock *lock, const struct lock_answer *an
     }
 }
 
+/* Whether the lease may go on that the last request for it has begun. */
+static bool may_stand(const struct redis_lock *lock)
+{
+    return ls_env_elapsed_ms(env_of(lock), &lock->sent) < lockredis_client_lease_ms(lock->redis);
+}
+
 static void give_answered(struct redis_lock *lock, const struct lock_answer *answer)
 {
     if (answer->kind == ANSWER_LOST) {
@@ -407,7 +417,8 @@ static void give_answered(struct redis_lock *lock, const struct lock_answer *ans
         lockredis_lock_go_on(lock);
         return;
     }
-    if (answer->kind == ANSWER_LATER && lockredis_claim_first(lock, LEAVES) != NULL) {
+    bool repeats = lockredis_claim_first(lock, LEAVES) != NULL || (!is_waited_for(lock) && may_stand(lock));
+    if (answer->kind == ANSWER_LATER && repeats) {
         pause(lock); /* until the lease is over */
         return;
     }

@@ -3,6 +3,7 @@
 
 /* The public functions of a mutex: the asynchronous core, and the blocking shell over it. */
 #include "lockredis/internal.h"
+#include "lockredis/loop.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -276,9 +277,10 @@ int64_t ls_redis_mutex_token(const struct ls_redis_mutex *mutex, uint64_t owner)
 static int finish_call(struct ls_redis *redis, struct redis_call *call, int rc, bool waits)
 {
     struct ls_env *env = redis->env;
-    lockredis_client_settle(redis);
-    while (waits && !call->done) {
-        ls_env_wait(env, &call->waiter);
+    if (waits) {
+        lockredis_loop_await(redis, call);
+    } else {
+        lockredis_client_settle(redis);
     }
     ls_env_unlock(env);
     ls_env_waiter_close(env, &call->waiter);

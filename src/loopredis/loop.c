@@ -1,64 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The thread that uses hiredis in an application: it polls the sockets, or is the loop of the application.
- * Others wake it through an eventfd. Everything but `ends` belongs to that thread, once it runs. */
+/* Who uses hiredis in an application: the loop of the application, or the threads of lead.h. Others wake them
+ * through an eventfd. */
 #include "lockredis/loop.h"
 #include "lockredis/internal.h"
+#include "loopredis/lead.h"
 
-#include <errno.h>
 #include <hiredis/async.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
-
-#define SOCKETS_MAX 2 /* a connection for commands and one for messages */
-
-/* One connection, as the hooks of hiredis describe it. */
-struct socket {
-    redisAsyncContext *context; /* NULL = free */
-    short events;               /* POLLIN, POLLOUT */
-};
 
 struct redis_loop {
-    struct ls_redis *redis;
+    struct redis_lead lead; /* with the loop of the application, its descriptor alone is used */
     pthread_t thread;
-    int descriptor;  /* an eventfd */
     bool has_thread; /* false = the loop of the application */
-    bool ends;       /* under the environment's mutex */
-    struct socket socket[SOCKETS_MAX];
 };
 
-/* ---- hooks of hiredis ---- */
-
-static void add_read(void *ctx)
-{
-    ((struct socket *)ctx)->events |= POLLIN;
-}
-
-static void delete_read(void *ctx)
-{
-    ((struct socket *)ctx)->events &= (short)~POLLIN;
-}
-
-static void add_write(void *ctx)
-{
-    ((struct socket *)ctx)->events |= POLLOUT;
-}
-
-static void delete_write(void *ctx)
-{
-    ((struct socket *)ctx)->events &= (short)~POLLOUT;
-}
-
-static void clean_up(void *ctx)
-{
-    *(struct socket *)ctx = (struct socket){.context = NULL};
-}
+/* ---- hiredis ---- */
 
 bool lockredis_loop_attach(struct ls_redis *redis, struct redisAsyncContext *context)
 {
@@ -66,20 +28,7 @@ bool lockredis_loop_attach(struct ls_redis *redis, struct redisAsyncContext *con
     if (options->attach != NULL) {
         return options->attach(context, options->loop) == 0;
     }
-    for (int i = 0; i < SOCKETS_MAX; i++) {
-        struct socket *socket = &redis->loop->socket[i];
-        if (socket->context == NULL) {
-            *socket = (struct socket){.context = context};
-            context->ev.data = socket;
-            context->ev.addRead = add_read;
-            context->ev.delRead = delete_read;
-            context->ev.addWrite = add_write;
-            context->ev.delWrite = delete_write;
-            context->ev.cleanup = clean_up;
-            return true;
-        }
-    }
-    return false;
+    return lockredis_sockets_attach(&redis->loop->lead.sockets, context);
 }
 
 void lockredis_loop_flush(struct redisAsyncContext *context)
@@ -89,67 +38,66 @@ void lockredis_loop_flush(struct redisAsyncContext *context)
     }
 }
 
-/* ---- the thread ---- */
+/* ---- the loop of the application ---- */
 
-static void handle(struct redis_loop *loop, const struct pollfd fds[SOCKETS_MAX])
+int lockredis_loop_descriptor(const struct ls_redis *redis)
 {
-    for (int i = 0; i < SOCKETS_MAX; i++) {
-        struct socket *socket = &loop->socket[i];
-        redisAsyncContext *context = socket->context;
-        if (fds[i].fd < 0 || fds[i].revents == 0) {
-            continue;
-        }
-        if ((fds[i].revents & (POLLIN | POLLERR | POLLHUP)) != 0 && context != NULL &&
-            context->c.fd == fds[i].fd) {
-            redisAsyncHandleRead(context);
-        }
-        if ((fds[i].revents & POLLOUT) != 0 && socket->context == context && context != NULL) {
-            redisAsyncHandleWrite(context);
-        }
+    return redis->loop != NULL && !redis->loop->has_thread ? redis->loop->lead.wakes : -1;
+}
+
+void lockredis_loop_process(struct ls_redis *redis)
+{
+    int descriptor = lockredis_loop_descriptor(redis);
+    if (descriptor >= 0) { /* a level-triggered loop would call again and again */
+        eventfd_t count;
+        (void)eventfd_read(descriptor, &count);
+    }
+    lockredis_client_run(redis);
+}
+
+/* ---- blocking calls ---- */
+
+static void sleep_until_answered(struct ls_redis *redis, struct redis_call *call)
+{
+    struct ls_env *env = redis->env;
+    lockredis_client_settle(redis);
+    while (!call->done) {
+        ls_env_wait(env, &call->waiter);
     }
 }
 
-static void wait_for_events(struct redis_loop *loop)
+void lockredis_loop_await(struct ls_redis *redis, struct redis_call *call)
 {
-    struct pollfd fds[SOCKETS_MAX + 1];
-    for (int i = 0; i < SOCKETS_MAX; i++) {
-        const struct socket *socket = &loop->socket[i];
-        fds[i] = (struct pollfd){.fd = socket->context != NULL ? socket->context->c.fd : -1,
-                                 .events = socket->events};
-    }
-    fds[SOCKETS_MAX] = (struct pollfd){.fd = loop->descriptor, .events = POLLIN};
-    if (poll(fds, SOCKETS_MAX + 1, -1) > 0) {
-        handle(loop, fds);
+    if (redis->loop->has_thread) {
+        lockredis_lead_await(&redis->loop->lead, call);
+    } else {
+        sleep_until_answered(redis, call);
     }
 }
 
-static bool has_ended(struct redis_loop *loop)
+void lockredis_loop_answered(struct ls_redis *redis, struct redis_call *call)
 {
-    ls_env_lock(loop->redis->env);
-    bool ends = loop->ends;
-    ls_env_unlock(loop->redis->env);
-    return ends;
+    if (redis->loop->has_thread) {
+        lockredis_lead_answered(&redis->loop->lead, call);
+    } else {
+        ls_env_wake(redis->env, &call->waiter);
+    }
 }
 
-/* The wake-ups up to now are answered by the run that follows. */
-static void forget_wakes(const struct redis_loop *loop)
+bool lockredis_loop_defers(struct ls_redis *redis)
 {
-    eventfd_t count;
-    (void)eventfd_read(loop->descriptor, &count);
+    return redis->loop != NULL && redis->loop->has_thread && lockredis_lead_defers(&redis->loop->lead);
 }
+
+/* ---- the thread of the client ---- */
 
 static void *work(void *ctx)
 {
     struct redis_loop *loop = ctx;
-    bool ends;
-    do {
-        forget_wakes(loop);
-        ends = has_ended(loop);
-        lockredis_client_run(loop->redis);
-        if (!ends) {
-            wait_for_events(loop);
-        }
-    } while (!ends);
+    struct ls_env *env = loop->lead.redis->env;
+    ls_env_lock(env);
+    lockredis_lead_work(&loop->lead);
+    ls_env_unlock(env);
     return NULL;
 }
 
@@ -169,7 +117,7 @@ static int start_thread(struct redis_loop *loop)
 
 static void discard(struct redis_loop *loop)
 {
-    close(loop->descriptor);
+    lockredis_lead_close(&loop->lead);
     free(loop);
 }
 
@@ -179,10 +127,8 @@ int lockredis_loop_open(struct ls_redis *redis)
     if (loop == NULL) {
         return LS_ENOMEM;
     }
-    loop->redis = redis;
-    loop->descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     loop->has_thread = lockredis_client_options(redis)->attach == NULL;
-    if (loop->descriptor < 0) {
+    if (!lockredis_lead_open(&loop->lead, redis)) {
         free(loop);
         return LS_ENOMEM;
     }
@@ -197,13 +143,17 @@ int lockredis_loop_open(struct ls_redis *redis)
 
 void lockredis_loop_wake(struct ls_redis *redis)
 {
-    (void)eventfd_write(redis->loop->descriptor, 1);
+    if (redis->loop->has_thread) {
+        lockredis_lead_wake(&redis->loop->lead);
+    } else {
+        (void)eventfd_write(redis->loop->lead.wakes, 1);
+    }
 }
 
 void lockredis_loop_close(struct ls_redis *redis)
 {
     struct redis_loop *loop = redis->loop;
-    loop->ends = true;
+    loop->lead.ends = true;
     lockredis_loop_wake(redis);
     ls_env_unlock(redis->env);
     if (loop->has_thread) {
@@ -214,9 +164,4 @@ void lockredis_loop_close(struct ls_redis *redis)
     ls_env_lock(redis->env);
     redis->loop = NULL;
     discard(loop);
-}
-
-int lockredis_loop_descriptor(const struct ls_redis *redis)
-{
-    return redis->loop != NULL && !redis->loop->has_thread ? redis->loop->descriptor : -1;
 }

@@ -311,6 +311,20 @@ static int fault_options(struct parser *parser, const struct verb *verb, struct 
     return 0;
 }
 
+static int server_argument(struct parser *parser, struct scenario_command *command)
+{
+    struct input_word word = input_next_word(&parser->cursor);
+    int servers = parser->scenario->options.servers;
+    if (!word.text || word.size != 2 || word.text[0] != 's' || word.text[1] < '1' ||
+        word.text[1] > '0' + servers) {
+        char expected[48];
+        snprintf(expected, sizeof expected, servers > 1 ? "a server, s1 to s%d" : "the server s%d", servers);
+        return parser_wrong(parser, &word, expected);
+    }
+    command->action.server = (uint8_t)(word.text[1] - '1');
+    return 0;
+}
+
 static int process_argument(struct parser *parser, const struct verb *verb, struct scenario_command *command)
 {
     struct input_word word = input_next_word(&parser->cursor);
@@ -329,21 +343,7 @@ static int process_argument(struct parser *parser, const struct verb *verb, stru
         bool only = !word.text && parser->scenario->options.locks == 1;
         return only ? 0 : lock_argument(parser, &word, &command->action.lock);
     }
-    return 0;
-}
-
-static int server_argument(struct parser *parser, struct scenario_command *command)
-{
-    struct input_word word = input_next_word(&parser->cursor);
-    int servers = parser->scenario->options.servers;
-    if (!word.text || word.size != 2 || word.text[0] != 's' || word.text[1] < '1' ||
-        word.text[1] > '0' + servers) {
-        char expected[48];
-        snprintf(expected, sizeof expected, servers > 1 ? "a server, s1 to s%d" : "the server s%d", servers);
-        return parser_wrong(parser, &word, expected);
-    }
-    command->action.server = (uint8_t)(word.text[1] - '1');
-    return 0;
+    return verb->flags & VERB_SERVER ? server_argument(parser, command) : 0;
 }
 
 static int path_argument(struct parser *parser, struct scenario_command *command)

@@ -553,6 +553,10 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
         bool lock = action_has(action, TRAIT_CONTENDER) && scenario->options.locks > 1;
         snprintf(text, size, "%s %s%s%s", verb_of_step(action), process_name(scenario, action->process),
                  lock ? " " : "", lock ? lock_name(scenario, action->lock) : "");
+        if (coordinator_is_at_server(coordinator_find(scenario->options.coordinator), action->kind)) {
+            size_t used = strlen(text);
+            snprintf(text + used, size - used, " s%d", action->server + 1);
+        }
     } else if (action_has(action, TRAIT_SERVER)) {
         snprintf(text, size, "%s s%d", verb_of_step(action), action->server + 1);
     } else {

@@ -133,7 +133,8 @@ static struct verb verb_of_kind(const struct coord_kind *kind)
                                   : action_has(&action, TRAIT_SERVER)    ? ARGUMENT_SERVER
                                   : action_has(&action, TRAIT_DIRECTORY) ? ARGUMENT_SWEPT
                                                                          : ARGUMENT_NONE;
-    return (struct verb)FAULT((uint8_t)argument, 0, kind->kind, kind->usage, kind->help);
+    return (struct verb)FAULT((uint8_t)argument, kind->at_server ? VERB_SERVER : 0, kind->kind, kind->usage,
+                              kind->help);
 }
 
 const struct verb *verb_own(int index)

@@ -35,6 +35,7 @@ enum verb_argument {
 #define VERB_BOTH 0x4000u      /* takes the name of a read-write lock; is two actions */
 #define VERB_FOREVER 0x8000u   /* an acquire without a deadline */
 #define VERB_CAPACITY 0x10000u /* needs capacity=N */
+#define VERB_SERVER 0x20000u   /* the name of a server comes behind the process */
 #define VERB_CLIENT 0x10u      /* the name of the process comes first */
 #define VERB_FAULT 0x20u       /* listed as a fault */
 

@@ -174,7 +174,7 @@ static bool has_to_wait(int p, const struct timer *timer)
     case LS_TIMER_LEASE:
         return !coordinator->cut_off(p) && (timers_of_role(p, LS_TIMER_RENEWAL) || coordinator->awaits(p));
     case LS_TIMER_PATIENCE:
-        return !coordinator->cut_off(p);
+        return coordinator->stalled != NULL ? !coordinator->stalled(p) : !coordinator->cut_off(p);
     default:
         return false;
     }

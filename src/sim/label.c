@@ -100,6 +100,11 @@ static void add_link(char *label, int nth)
     }
 }
 
+static bool is_at_server(const struct action *action)
+{
+    return coordinator_is_at_server(the_world.coordinator, action->kind);
+}
+
 static void label_by_traits(const struct action *action, const char *verb, char *label)
 {
     bool locks = the_world.options.locks > 1;
@@ -112,6 +117,9 @@ static void label_by_traits(const struct action *action, const char *verb, char 
         snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, lock_name(action->lock));
     } else if (action_has(action, TRAIT_SERVER)) {
         snprintf(label, WORLD_LABEL_MAX, "%s s%d", verb, action->server + 1);
+    } else if (is_at_server(action)) {
+        snprintf(label, WORLD_LABEL_MAX, "%s %s s%d", verb, process_name(action->process),
+                 action->server + 1);
     } else if (action_has(action, TRAIT_ON_PROCESS)) {
         snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, process_name(action->process));
         nth(label, action->kind == ACTION_EXPIRE ? session_index(action) : 0);
@@ -345,7 +353,6 @@ static int parse_server(const char *word, struct action *action, const char **wh
     if (s < 1 || s > the_world.options.servers) {
         return fail(why, LS_EINVAL, "expected a server s1 .. sN, found \"%.60s\"", word);
     }
-    action->process = EVENT_PROCESS_NONE;
     action->server = (uint8_t)(s - 1);
     return 0;
 }
@@ -395,6 +402,11 @@ static int parse_on_process(const struct words *words, struct action *action, co
     if (action_has(action, TRAIT_CONTENDER)) {
         return parse_contender(words, action, why);
     }
+    if (is_at_server(action)) {
+        return words->count == 3
+                   ? parse_server(words->word[2], action, why)
+                   : fail(why, LS_EINVAL, "expected a server behind \"%.60s\", and no more", words->word[1]);
+    }
     int32_t value;
     if (action->kind == ACTION_REFUSE && words->count > 2) {
         if (!option(words->word[2], "link", &value) || value < 1 || value > WORLD_LINKS_MAX) {
@@ -441,6 +453,7 @@ static int parse_fault(struct world *world, const struct words *words, int kind,
         return lock >= 0 ? 0 : fail(why, LS_EINVAL, "expected a lock, found \"%.60s\"", words->word[1]);
     }
     if (action_has(action, TRAIT_SERVER)) {
+        action->process = EVENT_PROCESS_NONE;
         return parse_server(words->word[1], action, why);
     }
     return action_has(action, TRAIT_PATH) ? parse_path(world, words, action, why)

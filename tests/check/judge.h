@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What tests of the judges share: one property alone, shown a script of events. */
+/* Support for tests of judges: one property alone judges a script of events. */
 #ifndef TESTS_CHECK_JUDGE_H
 #define TESTS_CHECK_JUDGE_H
 
@@ -47,7 +47,7 @@ static inline void judge_open_with_leases(struct judge *judge, const char *prope
     judge_open_in(judge, property, &context);
 }
 
-/* Two locks that are what `specs` says; NULL = mutexes. */
+/* Two locks with these specs; NULL = mutexes. */
 static inline void judge_open_of(struct judge *judge, const char *property, bool timed,
                                  const struct ls_lock_spec *specs)
 {
@@ -61,7 +61,7 @@ static inline void judge_open(struct judge *judge, const char *property, bool ti
     judge_open_of(judge, property, timed, NULL);
 }
 
-/* Frees the block after checking that the dead part of it is zero. */
+/* Frees the block, after checking that its bytes behind the live ones are zero. */
 static inline void judge_close(struct judge *judge)
 {
     const unsigned char *bytes = judge->block;
@@ -87,7 +87,8 @@ static inline enum check_verdict verdict(const struct judge *judge)
 #define assert_verdict(judge, expected)                                                                      \
     assert_string_equal(check_verdict_name(verdict(judge)), check_verdict_name(expected))
 
-/* The violation was shown by this event and its sentence contains this text. */
+/* Checks that there is a violation, that this kind of event showed it, and that its sentence has this
+ * text. */
 static inline void assert_violated(struct judge *judge, enum event_kind kind, const char *text)
 {
     assert_verdict(judge, CHECK_VIOLATED);
@@ -116,7 +117,7 @@ static inline void up(struct judge *judge, int process)
     on(judge, EVENT_LINK_UP, process);
 }
 
-/* The first three processes are connected. */
+/* Connects the first three processes. */
 static inline void up_all(struct judge *judge)
 {
     for (int process = A; process <= C; process++)

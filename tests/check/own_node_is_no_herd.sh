@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# A holder watches its own node, to hear requests to give the lock back. Its session may have ended before it hears that this watch
-# is set. The watch is of its own node all the same, so its end is no herd for at_most_one_wakeup_per_release.
+# A holder watches its own node, to hear requests to give the lock back. Its session may have ended before it receives the reply
+# that sets this watch. The watch is still on its own node, so its end is no herd for at_most_one_wakeup_per_release.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

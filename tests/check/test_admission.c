@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Locks that are no mutex: who is admitted (check/state.h), and what the judges make of it. */
+/* Semaphores and read-write locks: which contenders are admitted (check/state.h), and how judges use that. */
 #include <base/rng.h>
 #include <check/judge.h>
 #include <check/state.h>
@@ -78,7 +78,7 @@ static void open_connected(struct judge *judge, const char *property, bool timed
 
 /* ---- the definition ---- */
 
-/* A line as a list, and the definition read off it. */
+/* A line as a list, to which the definition is applied literally. */
 struct model {
     struct {
         int lock, process;
@@ -213,7 +213,7 @@ static void each_goes_by_the_capacity_that_it_knows(void **state)
     judge_close(&judge);
 }
 
-/* How the process of a second contender comes to know the declared capacity again. */
+/* Events after which the process of a second contender counts with the declared capacity again. */
 static void a_capacity_ends(void **state)
 {
     static const struct event ends[] = {
@@ -245,7 +245,8 @@ static void who_had_room_is_granted_by_a_smaller_capacity(void **state)
     judge_close(&judge);
 }
 
-/* B's node is deleted while A holds. A list that was read before is looked at by the capacity that B learns of. */
+/* B's node is deleted while A holds. B may apply a capacity that it learns later to a list that it read
+ * before. */
 static void a_list_is_looked_at_later(void **state)
 {
     (void)state;
@@ -283,7 +284,7 @@ static void a_larger_capacity_wakes(void **state)
     }
 }
 
-/* B waits by one unit. C, behind it, holds beside A and would leave room for B if B knew of three. */
+/* B waits and knows of one unit. C, behind it, holds beside A. If C knows of three, there is room for B. */
 static void who_knows_less_is_not_overtaken(void **state)
 {
     (void)state;
@@ -365,7 +366,8 @@ static void a_reader_does_not_pass_a_writer(void **state)
     judge_close(&judge);
 }
 
-/* The node by which a writer reads stands behind that of another writer, who has to wait for it all the same. */
+/* The node by which a writer becomes a reader stands behind that of another writer, which must wait for
+ * it. */
 static void nobody_comes_between_a_downgrade(void **state)
 {
     struct judge judge;
@@ -382,8 +384,8 @@ static void nobody_comes_between_a_downgrade(void **state)
     judge_close(&judge);
 }
 
-/* The session of a writer that is becoming a reader ends, and the nodes go in either order. The grant is
- * told behind that. */
+/* The session of a writer that becomes a reader ends, and its nodes go in either order. The grant is
+ * reported after that. */
 static void a_downgrade_may_be_told_late(void **state)
 {
     (void)state;
@@ -403,7 +405,7 @@ static void a_downgrade_may_be_told_late(void **state)
     }
 }
 
-/* Whoever stands behind the writer stands behind its reader, also if that one crashes. */
+/* A contender behind the writer is also behind its reader, and stays so if the writer's process crashes. */
 static void a_reader_stands_where_its_writer_stood(void **state)
 {
     (void)state;
@@ -422,7 +424,7 @@ static void a_reader_stands_where_its_writer_stood(void **state)
     judge_close(&judge);
 }
 
-/* Only the node that was created under the hold has that place. */
+/* Only a node that was created under the hold has the writer's place. */
 static void a_reader_that_asks_later_has_its_own_place(void **state)
 {
     (void)state;
@@ -453,7 +455,7 @@ static void a_downgrade_passes_nobody_over(void **state)
     goes(&judge, READ, A, 12, 14);
     gets(&judge, WRITE, B, 11);
     rest(&judge);
-    assert_verdict(&judge, CHECK_NOT_JUDGED); /* nobody had a place at a grant */
+    assert_verdict(&judge, CHECK_NOT_JUDGED); /* no process had a place at a grant */
     judge_close(&judge);
 }
 
@@ -604,7 +606,7 @@ static void one_unit_wakes_one(void **state)
     judge_close(&judge);
 }
 
-/* Of those who are let in at once, the order of the answers says nothing. */
+/* If two contenders are admitted at once, the order of their answers means nothing. */
 static void readers_pass_readers(void **state)
 {
     for (int passed = READ; passed <= WRITE; passed++) {

@@ -55,7 +55,7 @@ static void codes_are_those_of_the_interface(void **state)
     assert_string_equal(ls_strerror(CODE_LEAST - 1), ls_strerror(1));
 }
 
-/* Codes of ZooKeeper, and success, are no answers of an acquire. */
+/* Codes of ZooKeeper, and codes of success, do not answer an acquire that failed. */
 static void codes_of_others_are_violated(void **state)
 {
     (void)state;
@@ -160,9 +160,9 @@ static void cancelled_only_after_a_cancel(void **state)
     struct judge judge;
     (void)state;
     open_up(&judge, false);
-    lock_event(&judge, EVENT_CANCELED, A, 0, 0); /* of nothing: it is no reason later */
+    lock_event(&judge, EVENT_CANCELED, A, 0, 0); /* nothing is pending: it is no reason later */
     ask(&judge, A, FOR_EVER);
-    lock_event(&judge, EVENT_CANCELED, A, 1, 0); /* of another owner */
+    lock_event(&judge, EVENT_CANCELED, A, 1, 0); /* another owner's cancel */
     lock_event(&judge, EVENT_CANCELED, A, 0, 0);
     answer(&judge, A, LS_ECANCELED);
     assert_verdict(&judge, CHECK_HOLDS);
@@ -173,7 +173,7 @@ static void cancelled_only_after_a_cancel(void **state)
     judge_close(&judge);
 }
 
-/* What makes the lock one that is not free, before the try or meanwhile. */
+/* Reasons, before the try or during it, by which the lock counts as not free. */
 static void busy_with_a_reason_holds(void **state)
 {
     struct judge judge;
@@ -187,7 +187,7 @@ static void busy_with_a_reason_holds(void **state)
         if (reason == 2)
             created(&judge, A, 10);
         if (reason == 3)
-            on(&judge, EVENT_LOST, A); /* the link is up, and the session another */
+            on(&judge, EVENT_LOST, A); /* the link is up, with another session */
         if (reason ==
             11) { /* the recipe gave the session up while its link was down, and the link comes back */
             on(&judge, EVENT_LINK_DOWN, A);
@@ -195,10 +195,10 @@ static void busy_with_a_reason_holds(void **state)
             up(&judge, A);
         }
         if (reason == 9)
-            lock_event(&judge, EVENT_RELEASED, A, 1, 0); /* it cannot know yet that its node is gone */
+            lock_event(&judge, EVENT_RELEASED, A, 1, 0); /* A cannot know yet that its node is gone */
         if (reason == 10) {
             ask(&judge, A, FOR_EVER);
-            answer(&judge, A, LS_ECLOSED); /* what it leaves is not known to be gone */
+            answer(&judge, A, LS_ECLOSED); /* the acquire's node may not be gone yet */
         }
         ask(&judge, A, TRY);
         if (reason == 1)
@@ -209,7 +209,7 @@ static void busy_with_a_reason_holds(void **state)
         }
         if (reason == 5) {
             created(&judge, A, 10);
-            created(&judge, A, 11); /* of another owner of the process */
+            created(&judge, A, 11); /* node of another owner of the process */
         }
         if (reason == 6)
             on(&judge, EVENT_LINK_DOWN, A);
@@ -306,7 +306,7 @@ static void releases_without_an_answer_are_violated(void **state)
         if (lost) {
             on(&judge, EVENT_EXPIRED, A);
             on(&judge, EVENT_LOST, A);
-            rest(&judge); /* not connected: it may still come */
+            rest(&judge); /* not connected: the answer may still come */
             assert_verdict(&judge, CHECK_HOLDS);
             up(&judge, A);
         }
@@ -403,7 +403,7 @@ static void fault(struct judge *judge, enum event_fault class)
     show(judge, (struct event){.kind = EVENT_FAULT, .process = B, .owner = (uint8_t) class});
 }
 
-/* A row for each class of fault: whether an acquire may be told of the code behind it. */
+/* A row for each code: for each class of fault, whether an acquire may fail with the code after it. */
 static void errors_need_a_fault_that_leads_to_them(void **state)
 {
     static const struct {
@@ -545,7 +545,7 @@ static void a_hold_is_denied_once_its_node_is_gone(void **state)
     }
 }
 
-/* A clock, a timer, a fault or a release ends a belief; nothing else does. */
+/* Only a clock, a timer, a fault or a release may end a belief. */
 static void a_holder_is_sure_until_something_happens(void **state)
 {
     (void)state;
@@ -650,8 +650,8 @@ static void guarded_writes_fail_with_a_reason(void **state)
     }
 }
 
-/* The lease of A's contender ends before the grant is told. A request of its former life is done late. The
- * hold stands on the contender that its token names. */
+/* The lease of A's contender ends before the grant is reported. A request of A's former life is done late.
+ * The hold is based on the contender that its token names. */
 static void a_hold_stands_on_what_its_token_names(void **state)
 {
     (void)state;

@@ -52,7 +52,7 @@ static void the_dead_believe_nothing(void **state)
     judge_close(&judge);
 }
 
-/* A holds with node 10, and B is granted the lock with node 20, after whoever has deleted node 10. */
+/* A holds with node 10. Then actor `by` deletes node 10, and B is granted the lock with node 20. */
 static void take_the_node_of_a_believer(struct judge *judge, int32_t by)
 {
     judge_open(judge, PROPERTY, true);
@@ -94,13 +94,13 @@ static void a_belief_whose_node_somebody_else_deleted_counts(void **state)
     }
 }
 
-/* Its node went while it waited, and the grant came from a list that was read before. */
+/* A's node was deleted while A waited. The grant came from a list that A had read before. */
 static void a_belief_that_begins_without_its_node_does_not_count(void **state)
 {
     struct judge judge;
     (void)state;
     judge_open(&judge, PROPERTY, true);
-    for (int64_t node = 1; node <= 10; node++) { /* of all attempts the last one alone can be granted */
+    for (int64_t node = 1; node <= 10; node++) { /* only the last attempt can be granted */
         asked(&judge, A);
         created(&judge, A, node);
         show(&judge, (struct event){.kind = EVENT_NODE_DELETED,

@@ -52,8 +52,8 @@ static void no_node_is_violated(void **state)
     judge_close(&judge);
 }
 
-/* The node was first and went while the answer was on its way: the moment between asked and granted is
- * enough. */
+/* The node was first, and was deleted while the answer was on its way. It is enough that it was first at one
+ * moment between the request and the grant. */
 static void first_when_deleted_holds(void **state)
 {
     struct judge judge;
@@ -119,7 +119,7 @@ static void deeper_grants_are_not_judged(void **state)
     asked(&judge, A);
     created(&judge, A, 10);
     granted(&judge, A, 10);
-    deleted(&judge, A, 10, 11); /* its session ended, which it cannot know */
+    deleted(&judge, A, 10, 11); /* A's session ended, which A cannot know */
     asked(&judge, A);
     granted_to(&judge, A, 0, 10, 2);
     assert_verdict(&judge, CHECK_HOLDS);
@@ -127,7 +127,7 @@ static void deeper_grants_are_not_judged(void **state)
     judge_close(&judge);
 }
 
-/* After it was told of the loss, one level deeper is a grant like any other. */
+/* After the process was told of the loss, a grant of a deeper level is judged as any other grant. */
 static void deeper_after_a_loss_is_violated(void **state)
 {
     struct judge judge;
@@ -182,7 +182,7 @@ static void lying_token_is_violated(void **state)
     asked(&judge, A);
     created(&judge, A, 10);
     granted_to(&judge, A, 0, 77, 1);
-    assert_verdict(&judge, CHECK_HOLDS); /* the only node it can mean */
+    assert_verdict(&judge, CHECK_HOLDS); /* the grant can mean this node alone */
     lock_event(&judge, EVENT_ASKED, A, 1, -1);
     granted_to(&judge, A, 1, 78, 1);
     assert_violated(&judge, EVENT_GRANTED, "had no node");
@@ -211,8 +211,8 @@ static void locks_are_kept_apart(void **state)
     judge_close(&judge);
 }
 
-/* A holds, and then its node goes by a request of that process. */
-/* The node of a holder goes by an `owner` of NODE_DELETED, beside another contender. */
+/* A holds, and B is a contender. Then the actor `owner` deletes A's node: a process plus 1,
+ * EVENT_BY_OPERATOR, EVENT_BY_TIME, EVENT_BY_LOSS or 0. */
 static void rob(struct judge *judge, int owner)
 {
     judge_open(judge, PROPERTY, false);
@@ -238,7 +238,8 @@ static void grant_beside_a_hold_whose_node_was_deleted_is_violated(void **state)
     }
 }
 
-/* The node of a waiter goes by a request, and it is granted the lock all the same: before another, or after it. */
+/* A request deletes a waiter's node. The waiter is granted the lock nevertheless, before another or after
+ * it. */
 static void grant_on_a_deleted_node_beside_a_hold_is_violated(void **state)
 {
     struct judge judge;
@@ -259,7 +260,7 @@ static void grant_on_a_deleted_node_beside_a_hold_is_violated(void **state)
     }
 }
 
-/* Without a token nobody knows which node is meant. */
+/* A grant without a token does not say which node it is based on. */
 static void grant_without_a_token_may_stand_on_another_node(void **state)
 {
     struct judge judge;
@@ -269,7 +270,7 @@ static void grant_without_a_token_may_stand_on_another_node(void **state)
     created(&judge, A, 10);
     deleted_by(&judge, A, 10, 1 + A); /* left over from the hold before */
     created(&judge, A, 11);
-    deleted(&judge, A, 11, 20); /* its session is over, and it does not know */
+    deleted(&judge, A, 11, 20); /* A's session is over, and A does not know */
     asked(&judge, B);
     created(&judge, B, 12);
     granted(&judge, B, 12);
@@ -323,7 +324,7 @@ static void without_grants_it_is_not_judged(void **state)
     failed(&judge, A);
     assert_verdict(&judge, CHECK_NOT_JUDGED);
     assert_int_equal(check_set_live_bytes(judge.block),
-                     sizeof(struct check_table)); /* nothing is remembered any more */
+                     sizeof(struct check_table)); /* the judge keeps no record */
     judge_close(&judge);
 }
 

@@ -39,7 +39,7 @@ static void goes(struct judge *judge, int64_t czxid)
     deleted_at_20_by(judge, A, czxid, 1 + A);
 }
 
-/* All are connected; B, C and D wait, with the nodes 11, 12 and 13, behind A's node 10. */
+/* All processes are connected. B, C and D wait, with the nodes 11, 12 and 13, behind A's node 10. */
 static void open_with_line(struct judge *judge)
 {
     judge_open(judge, PROPERTY, false);
@@ -86,7 +86,7 @@ static void two_behind_one_node_are_violated(void **state)
     judge_close(&judge);
 }
 
-/* One watches the node, another the child list that it is deleted from; in either order. */
+/* One process watches the node, another one the child list from which it is deleted, in either order. */
 static void the_child_list_counts_as_a_node(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void the_child_list_counts_as_a_node(void **state)
     }
 }
 
-/* A holder may watch its own node, to hear of requests. */
+/* A holder may watch its own node, to hear of requests to give the lock back. */
 static void a_watch_on_the_own_node_does_not_count(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void a_watch_on_the_own_node_does_not_count(void **state)
     }
 }
 
-/* B's session ends before B is told, so its watch on the child list wakes nobody. */
+/* B's session ends before its watch on the child list fires, so this watch does not wake B. */
 static void the_end_of_a_session_counts_no_watch_of_it(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void what_is_gone_does_not_count(void **state)
     }
 }
 
-/* A client can receive the reply that sets a watch when its session is over already. */
+/* A client can receive the reply that sets a watch after the end of its session. */
 static void a_watch_set_in_a_session_that_is_over_does_not_count(void **state)
 {
     struct judge judge;
@@ -235,7 +235,8 @@ static void a_watch_set_in_a_session_that_is_over_does_not_count(void **state)
     judge_close(&judge);
 }
 
-/* Two owners of C wait, with the nodes 12 and 14. One gives up, so D comes to watch what it watched. */
+/* Two owners of C wait, with the nodes 12 and 14. One gives up, so D comes to watch the node that it
+ * watched. */
 static void one_of_two_gives_up(struct judge *judge, int by)
 {
     open_with_line(judge);
@@ -257,14 +258,14 @@ static void watches_of_who_has_left_do_not_count(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct judge judge;
         one_of_two_gives_up(&judge, cases[i].by);
-        on(&judge, EVENT_SETTLED, C); /* it still watches something */
+        on(&judge, EVENT_SETTLED, C); /* C still watches a node */
         deleted_at_20_by(&judge, B, 11, 1 + B);
         assert_verdict(&judge, cases[i].verdict);
         judge_close(&judge);
     }
 }
 
-/* A contender that is deleted when nobody of its process waits was given back, and nothing was watched for it any more. */
+/* If a process has no waiting owner, the contender that it deletes was a hold's. A hold has no watch left. */
 static void who_has_failed_has_left_and_who_has_released_has_not(void **state)
 {
     (void)state;
@@ -287,7 +288,7 @@ static void who_has_failed_has_left_and_who_has_released_has_not(void **state)
     }
 }
 
-/* With nothing under way and nothing watched, nothing can be left over. */
+/* A process with no request under way and no watch has nothing left over from its wait. */
 static void who_has_left_counts_again_once_nothing_is_left_over(void **state)
 {
     (void)state;
@@ -306,7 +307,7 @@ static void who_has_left_counts_again_once_nothing_is_left_over(void **state)
     }
 }
 
-/* An eviction is at any moment, also beside the last answer of what was under way. */
+/* An eviction can happen at any moment, also right beside the last answer of earlier requests. */
 static void who_was_evicted_counts_again_once_it_has_not_waited(void **state)
 {
     (void)state;

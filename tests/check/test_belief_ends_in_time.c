@@ -28,7 +28,7 @@ static void doubts(struct judge *judge, int process)
     lock_event(judge, EVENT_DOUBTS, process, 0, UNKNOWN);
 }
 
-/* A holds and believes it. */
+/* A holds, and believes that it holds. */
 static void hold(struct judge *judge, bool timed)
 {
     judge_open(judge, PROPERTY, timed);
@@ -48,7 +48,7 @@ static void doubt_in_time_holds(void **state)
     on(&judge, EVENT_EXPIRED, A);
     on(&judge, EVENT_LOST, A);
     assert_int_equal(check_set_live_bytes(judge.block),
-                     sizeof(struct check_table)); /* nothing is remembered any more */
+                     sizeof(struct check_table)); /* the judge keeps no record */
     judge_close(&judge);
 }
 
@@ -74,7 +74,7 @@ static void belief_in_a_lost_session_is_violated(void **state)
     judge_close(&judge);
 }
 
-/* Granted, or asked again, when the time is up, and the process does not know. */
+/* The time of the session is up, and A does not know. It is granted the lock, or says again that it holds. */
 static void belief_that_begins_too_late_is_violated(void **state)
 {
     struct judge judge;
@@ -97,7 +97,7 @@ static void other_sessions_are_not_meant(void **state)
     struct judge judge;
     (void)state;
     hold(&judge, true);
-    session_ends(&judge, A, SESSION(B), TIME_IS_UP); /* of a process that A was before */
+    session_ends(&judge, A, SESSION(B), TIME_IS_UP); /* session of a former life of A */
     session_ends(&judge, B, SESSION(B), TIME_IS_UP);
     session_ends(&judge, A, SESSION(A), BEFORE_ITS_TIME);
     assert_verdict(&judge, CHECK_HOLDS);
@@ -151,7 +151,7 @@ static void belief_in_a_lease_that_ran_out_is_violated(void **state)
     }
 }
 
-/* The reply came when the lease was over. The next lease counts anew. */
+/* The reply came after the end of the lease. The next lease counts anew. */
 static void belief_after_the_lease_is_violated(void **state)
 {
     struct judge judge;

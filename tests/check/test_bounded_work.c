@@ -53,7 +53,7 @@ static void reasons_excuse(void **state)
         asked(&judge, A);
         request_times(&judge, A, REQUESTS_MAX, EVENT_REQUEST_GET);
         lock_event(&judge, reasons[i].kind, A, 0, 0);
-        int counted = reasons[i].kind == EVENT_WOKEN; /* it counts as a request */
+        int counted = reasons[i].kind == EVENT_WOKEN; /* a WOKEN counts as a request itself */
         request_times(&judge, A, REQUESTS_MAX - counted, EVENT_REQUEST_GET);
         assert_verdict(&judge, CHECK_NOT_JUDGED);
         request_times(&judge, A, 1, EVENT_REQUEST_GET);
@@ -62,7 +62,8 @@ static void reasons_excuse(void **state)
     }
 }
 
-/* With a clock, a poll that is answered is still a poll; without one, a fault excuses when the process is told of it. */
+/* With a clock an answered poll is no reason. Without one a fault is no reason until the process hears of
+ * it. */
 static void what_is_no_reason_does_not_excuse(void **state)
 {
     (void)state;
@@ -132,7 +133,7 @@ static void many_nodes_in_one_wait_are_violated(void **state)
     asked(&judge, A);
     for (int i = 0; i < 3; i++) {
         created(&judge, A, 10 + i);
-        lock_event(&judge, EVENT_WOKEN, A, 0, 2); /* no excuse for that */
+        lock_event(&judge, EVENT_WOKEN, A, 0, 2); /* no excuse for a contender */
     }
     assert_verdict(&judge, CHECK_NOT_JUDGED);
     created(&judge, A, 20);
@@ -171,7 +172,7 @@ static void nodes_after_faults_are_excused(void **state)
     judge_close(&judge);
 }
 
-/* Of a contender that stands, a fault excuses nothing: that it was created is remembered whenever the fault comes. */
+/* A fault does not excuse the creation of a contender that still stands, before or after the fault. */
 static void a_node_that_stands_still_counts(void **state)
 {
     (void)state;
@@ -207,7 +208,8 @@ static void a_node_that_is_gone_does_not_count(void **state)
     judge_close(&judge);
 }
 
-/* Without a clock links break by faults, which have excused already; with one they also break by themselves. */
+/* Without a clock only faults break links, and the fault is the excuse. With one, links also break by
+ * time. */
 static void links_excuse_nodes_with_a_clock_alone(void **state)
 {
     (void)state;
@@ -226,7 +228,7 @@ static void links_excuse_nodes_with_a_clock_alone(void **state)
     }
 }
 
-/* Of three acquires that failed, the contenders may come while a fourth one waits; but not once nothing is under way. */
+/* Contenders of three failed acquires may come while a fourth one waits, but not after SETTLED. */
 static void late_nodes_of_who_gave_up_are_allowed(void **state)
 {
     (void)state;
@@ -249,7 +251,7 @@ static void late_nodes_of_who_gave_up_are_allowed(void **state)
     }
 }
 
-/* While an owner waits, nothing that is settled ends the spell. */
+/* While an owner waits, a SETTLED does not end the spell, the time for which contenders are counted. */
 static void who_waits_is_not_given_more_by_being_settled(void **state)
 {
     struct judge judge;
@@ -265,7 +267,7 @@ static void who_waits_is_not_given_more_by_being_settled(void **state)
     judge_close(&judge);
 }
 
-/* The grant of one of two leaves the other one waiting, in the same spell. */
+/* If one of two waiting owners is granted the lock, the other one waits on, in the same spell. */
 static void a_grant_ends_the_spell_if_it_leaves_nobody(void **state)
 {
     (void)state;
@@ -287,7 +289,7 @@ static void a_grant_ends_the_spell_if_it_leaves_nobody(void **state)
     }
 }
 
-/* Others keep no more than what they would be allowed if they had just asked. */
+/* After a grant the other owners may create as many contenders as if they had just asked, and no more. */
 static void a_grant_takes_what_it_did_not_need(void **state)
 {
     struct judge judge;
@@ -305,7 +307,7 @@ static void a_grant_takes_what_it_did_not_need(void **state)
     judge_close(&judge);
 }
 
-/* A fault leaves at least what those who wait need, and takes nothing away. */
+/* A fault raises the bound to the need of the owners that wait, and never lowers it. */
 static void a_fault_takes_nothing_away(void **state)
 {
     struct judge judge;
@@ -325,7 +327,7 @@ static void a_fault_takes_nothing_away(void **state)
     judge_close(&judge);
 }
 
-/* By a node that it holds by, one owner takes nothing from another who waits. */
+/* The node of an owner's hold does not count against another owner of the process that waits. */
 static void a_node_that_is_held_does_not_count(void **state)
 {
     struct judge judge;
@@ -346,7 +348,7 @@ static void a_node_that_is_held_does_not_count(void **state)
     judge_close(&judge);
 }
 
-/* Of a process that has crashed nothing is kept but its node, until that is gone too. */
+/* The judge keeps nothing of a crashed process but its node, until the node is gone, too. */
 static void a_crash_ends_all_counts(void **state)
 {
     struct judge judge;
@@ -376,7 +378,8 @@ static void outage(struct judge *judge, bool begins)
     lock_event(judge, EVENT_OUTAGE, EVENT_PROCESS_NONE, 0, begins);
 }
 
-/* Servers answer that they cannot, so waiters may go on. Behind the outage the bound is that of a fault. */
+/* In an outage the servers refuse requests, so waiters may try on. After it the bound is that after a
+ * fault. */
 static void an_outage_excuses_while_it_lasts(void **state)
 {
     struct judge judge;
@@ -393,7 +396,7 @@ static void an_outage_excuses_while_it_lasts(void **state)
     judge_close(&judge);
 }
 
-/* Its requests are judged all the same. */
+/* The judge still counts requests in an outage. */
 static void an_outage_excuses_no_busy_loop(void **state)
 {
     struct judge judge;

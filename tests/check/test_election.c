@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Locks whose owners wait again after a loss (enum ls_lock_loss): what judges take a candidate for. Each test also
- * shows the same events of a mutex, of which the opposite is true. */
+/* Locks whose owners wait again after a loss (enum ls_lock_loss), as elections have. Each test also shows the
+ * same events of a mutex, for which the verdict is the opposite. */
 #include <check/judge.h>
 #include <check/state.h>
 #include <lockstep/error.h>
@@ -11,7 +11,7 @@ static const struct ls_lock_spec ELECTIONS[] = {
     {.kind = LS_LOCK_ELECTION, .group = 0, .loss = LS_LOSS_WAITS},
     {.kind = LS_LOCK_ELECTION, .group = 1, .loss = LS_LOSS_WAITS}};
 
-/* A leads, and is told that its term is over: with its session, or alone. */
+/* A leads. Then it is told that its term is over, together with its session or alone. */
 static void lead_and_lose(struct judge *judge, const char *property, bool election, enum event_kind loss)
 {
     judge_open_of(judge, property, false, election ? ELECTIONS : NULL);

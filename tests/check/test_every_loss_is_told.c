@@ -36,7 +36,7 @@ static void told_in_order_holds(void **state)
     judge_close(&judge);
 }
 
-/* The link is back, and the process says so, or hears of another end. */
+/* The link is back. The process reports that, or hears of another end. */
 static void a_link_that_is_back_is_told(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void granted_before_told_is_violated(void **state)
     (void)state;
     judge_open(&judge, PROPERTY, false);
     connected(&judge, 1);
-    session_event(&judge, EVENT_LINK_UP, 2); /* handed out silently */
+    session_event(&judge, EVENT_LINK_UP, 2); /* another session, without a report */
     granted(&judge, A, 10);
     assert_violated(&judge, EVENT_GRANTED, "before the next grant");
     judge_close(&judge);

@@ -79,7 +79,7 @@ static void a_question_without_an_answer_is_violated(void **state)
     open_up(&judge);
     asks(&judge, B);
     on(&judge, EVENT_LINK_DOWN, B);
-    rest(&judge); /* not now */
+    rest(&judge); /* not judged while B is not connected */
     assert_verdict(&judge, CHECK_NOT_JUDGED);
     up(&judge, B);
     rest(&judge);
@@ -182,7 +182,7 @@ static void an_answer_is_unsure_when_the_session_ends(void **state)
     }
 }
 
-/* The operator's data takes the place of a request, and is none itself. */
+/* The operator's data replaces a request, and is no request itself. */
 static void what_the_operator_writes_is_no_request(void **state)
 {
     struct judge judge;

@@ -5,7 +5,7 @@
 
 #define PROPERTY "granted_in_order"
 
-/* A, B and C stand in that order and wait. */
+/* A, B and C wait, in line in this order. */
 static void line_up(struct judge *judge)
 {
     up_all(judge);
@@ -27,7 +27,7 @@ static void first_come_first_served_holds(void **state)
     deleted(&judge, B, 11, 21);
     granted(&judge, C, 12);
     assert_verdict(&judge, CHECK_HOLDS);
-    assert_int_equal(judge.finding->premises, 2); /* nobody else waits when C is granted */
+    assert_int_equal(judge.finding->premises, 2); /* at C's grant no other process waits */
     judge_close(&judge);
 }
 
@@ -113,7 +113,7 @@ static void place_lost_with_the_session_holds(void **state)
     judge_close(&judge);
 }
 
-/* Also while the process deletes what is left of an earlier acquire. */
+/* This holds also while the process deletes the node of an earlier acquire. */
 static void place_taken_by_the_operator_holds(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void left_over_node_is_not_the_new_place(void **state)
     asked(&judge, B);
     failed(&judge, B);
     asked(&judge, B);
-    created(&judge, B, 11); /* late, of the first acquire */
+    created(&judge, B, 11); /* late node of the first acquire */
     asked(&judge, C);
     created(&judge, C, 12);
     created(&judge, B, 13);
@@ -196,8 +196,8 @@ static void alone_it_is_not_judged(void **state)
     judge_close(&judge);
 }
 
-/* A has crashed before: its former session ends when a create of an ended acquire is still under way. */
-/* Also if the process hears of it only now. */
+/* A has crashed before. Its former session ends, or A hears of that end, while a create of an ended acquire
+ * is still under way. */
 static void end_of_a_former_session_tells_nothing_of_the_left_over_node(void **state)
 {
     static const enum event_kind ends[] = {EVENT_SESSION_CLOSING, EVENT_EXPIRED};
@@ -211,7 +211,7 @@ static void end_of_a_former_session_tells_nothing_of_the_left_over_node(void **s
         asked(&judge, A);
         show(&judge,
              (struct event){.kind = (uint8_t)ends[i], .lock = EVENT_LOCK_NONE, .process = A, .session = 7});
-        created(&judge, A, 10); /* of the acquire that has ended */
+        created(&judge, A, 10); /* node of the acquire that has ended */
         asked(&judge, B);
         created(&judge, B, 11);
         requested(&judge, A, EVENT_REQUEST_DELETE);

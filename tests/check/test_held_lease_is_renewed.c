@@ -24,7 +24,7 @@ static void lease_that_runs_out_under_its_holder(void **state)
     judge_close(&judge);
 }
 
-/* Deleted by a process, by the operator, or ended by a fault: other properties judge that. */
+/* If a process, the operator or a fault ends the node, other properties judge that. */
 static void other_ends_are_not_meant(void **state)
 {
     static const int actors[] = {0, 1 + B, EVENT_BY_OPERATOR};
@@ -38,7 +38,7 @@ static void other_ends_are_not_meant(void **state)
     }
 }
 
-/* Who has given the lock back, or was told of its loss, renews nothing. */
+/* An owner that has given the lock back, or was told of its loss, has no lease to renew. */
 static void hold_that_is_over_needs_no_lease(void **state)
 {
     (void)state;
@@ -55,7 +55,7 @@ static void hold_that_is_over_needs_no_lease(void **state)
     }
 }
 
-/* Nor does the lease of another node end the hold. */
+/* The end of another node's lease does not end the hold. */
 static void lease_of_another_node(void **state)
 {
     struct judge judge;
@@ -67,7 +67,7 @@ static void lease_of_another_node(void **state)
     judge_close(&judge);
 }
 
-/* A pause is an excuse, but not for ever: at rest nothing is to come that tells the holder. */
+/* A pause is an excuse until rest, when nothing is to come that tells the holder of its loss. */
 static void holder_that_nothing_tells(void **state)
 {
     (void)state;

@@ -7,7 +7,7 @@
 #include <lockstep/recipe.h>
 
 #define PROPERTY "hold_keeps_its_node"
-#define BY(process) ((process) + 1) /* who deleted it */
+#define BY(process) ((process) + 1) /* actor of NODE_DELETED */
 #define BY_NOBODY 0
 
 static void hold(struct judge *judge)
@@ -28,11 +28,11 @@ static void node_that_goes_after_the_release_holds(void **state)
     deleted_by(&judge, A, 10, BY(A));
     assert_verdict(&judge, CHECK_HOLDS);
     assert_int_equal(check_set_live_bytes(judge.block),
-                     sizeof(struct check_table)); /* nothing is remembered any more */
+                     sizeof(struct check_table)); /* the judge keeps no record */
     judge_close(&judge);
 }
 
-/* What ends the question whether somebody still holds on a node that he heard is deleted. */
+/* A process hears that the node of its hold is deleted. Then only some events end the hold. */
 static void who_hears_that_his_node_is_deleted_holds_no_more(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void other_fails(struct judge *judge)
     show(judge, (struct event){.kind = EVENT_FAILED, .process = A, .owner = 1, .code = LS_ETIMEDOUT});
 }
 
-/* The watch may be of another owner: of one that waits, gave up, or asked before the holder did. */
+/* The watch may be another owner's, which waits, gave up, or asked before the holder did. */
 static void a_holder_does_not_hear_what_another_owner_hears(void **state)
 {
     enum { WAITS, GAVE_UP, ASKED_FIRST, NEVER_TOGETHER, CASES };
@@ -114,7 +114,7 @@ static void listens(struct judge *judge)
     show(judge, (struct event){.kind = EVENT_LISTENS, .process = A});
 }
 
-/* Whoever listens keeps a watch on its node, or reads it. */
+/* A holder that listens to requests has a watch on its node, or reads the node. */
 static void a_listener_hears_that_its_node_is_deleted(void **state)
 {
     enum { DENIED, HELD, DEAF, REFUSED, CLOSED, BY_A_SERVER, CASES };
@@ -140,7 +140,7 @@ static void a_listener_hears_that_its_node_is_deleted(void **state)
     }
 }
 
-/* Its first read finds no node. */
+/* The listener's first read of its node finds none. */
 static void a_listener_is_granted_a_node_that_is_deleted(void **state)
 {
     struct judge judge;
@@ -196,8 +196,8 @@ static void operator_and_servers_are_excepted(void **state)
     judge_close(&judge);
 }
 
-/* A waits; the operator deletes its node. A may be granted the lock by a list that was read before, and by none that was read
- * behind it. */
+/* A waits, and the operator deletes its node. A list that A read before may grant A the lock; a list that A
+ * reads after it may not. */
 static void grant_on_a_node_that_a_list_has_shown_to_be_gone_is_violated(void **state)
 {
     struct judge judge;
@@ -254,7 +254,7 @@ static void other_nodes_are_not_meant(void **state)
     judge_close(&judge);
 }
 
-/* A waits; its node goes, by a request, before it is told that it holds. */
+/* A waits. A request deletes A's node before A is told that it holds. */
 static void grant_on_a_deleted_node_is_violated(void **state)
 {
     struct judge judge;

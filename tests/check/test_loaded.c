@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Judges of other people: their state among the records, their numbers, their answers, and what is not taken. */
+/* Properties from shared objects (check/loaded.c): their state, numbers and answers, and refused
+ * properties. */
 #include <check/judge.h>
 #include <check/loaded.h>
 
-/* Keeps of each process the czxid and the session of its newest contender, and how many it has made. */
+/* State of a property: the czxid and session of each process's newest contender, and the number of
+ * contenders. */
 struct newest {
     int64_t czxid[4];
     int64_t session[4];
-    uint8_t count[5]; /* the state ends inside of a record */
+    uint8_t count[5]; /* makes the state end within a record */
 };
 
 static const char *seen_path;
@@ -43,7 +45,7 @@ static void canon_newest(const void *memory, struct ls_property_rename *rename)
         rename->session(rename, &state->session[i]);
     }
     uintptr_t behind = (uintptr_t)memory + LS_PROPERTY_STATE_MAX;
-    rename->zxid(rename, (const int64_t *)behind); /* NOLINT(performance-no-int-to-ptr): nobody's number */
+    rename->zxid(rename, (const int64_t *)behind); /* NOLINT(performance-no-int-to-ptr): outside the state */
 }
 
 static void observe_rests(void *memory, const struct event *event, struct ls_judge *judge)
@@ -63,7 +65,7 @@ static void observe_all(void *memory, const struct event *event, struct ls_judge
 
 static _Alignas(8) int elsewhere[2];
 
-/* One byte too far; or none, but a variable is changed (code 1), or nothing at all (code 2). */
+/* Writes one byte too far (code 0), changes a variable (code 1), or changes nothing (code 2). */
 static void observe_too_far(void *memory, const struct event *event, struct ls_judge *judge)
 {
     judge->violate(judge, "it does not count");
@@ -120,7 +122,7 @@ static void stand_behind_those_built_in(void **state)
     assert_int_equal(check_loaded_mask(), 0);
     assert_int_equal(add(&newest), before);
     assert_int_equal(add(&plain), before + 1);
-    assert_int_equal(add(&newest), before); /* the same one again */
+    assert_int_equal(add(&newest), before); /* it is known already */
     const struct property *const *all = check_all(&after);
     assert_int_equal(after, before + 2);
     assert_string_equal(all[before]->name, "newest");
@@ -225,7 +227,7 @@ static void renamed_numbers_are_found(void **state)
     check_set_visit(judge.block, shift, &seen);
     assert_int_equal(seen.count[CHECK_VALUE_ZXID], 4); /* the zeros beside them too */
     assert_int_equal(seen.count[CHECK_VALUE_SESSION], 4);
-    created(&judge, A, 1010); /* it goes on with the new names */
+    created(&judge, A, 1010); /* the property goes on with the new numbers */
     assert_verdict(&judge, CHECK_HOLDS);
     created(&judge, D, 1019);
     assert_violated(&judge, EVENT_NODE_CREATED, "goes back to 1019");
@@ -285,7 +287,7 @@ static void who_stops_is_gone_and_paths_are_not_shown(void **state)
     judge_close(&judge);
 }
 
-/* ---- what is not taken ---- */
+/* ---- refused properties ---- */
 
 static void assert_refused(struct ls_property property, const char *text)
 {
@@ -339,7 +341,8 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_refused(property, "its state has 4097 bytes, 4096 is the most");
 }
 
-/* What lies behind a state is not its own, also inside the last record. Nothing is judged after that. */
+/* A property that writes behind its state, also within the last record, is reported. It judges no more
+ * then. */
 static void who_writes_too_far_is_told_of(void **state)
 {
     struct judge judge;
@@ -355,7 +358,7 @@ static void who_writes_too_far_is_told_of(void **state)
     free(judge.block);
 }
 
-/* What it keeps elsewhere is noticed, and taken back. */
+/* A change of a property's variable is reported, and undone. */
 static void who_keeps_something_elsewhere_is_told_of(void **state)
 {
     struct judge judge;
@@ -364,7 +367,7 @@ static void who_keeps_something_elsewhere_is_told_of(void **state)
     loaded_watch(add(&too_far), elsewhere, sizeof elsewhere);
     judge_open(&judge, "too_far", false);
     show(&judge, (struct event){.kind = EVENT_REST, .code = 2});
-    assert_verdict(&judge, CHECK_VIOLATED); /* it has changed nothing */
+    assert_verdict(&judge, CHECK_VIOLATED); /* its verdict counts: it has changed no variable */
     judge_close(&judge);
     judge_open(&judge, "too_far", false);
     show(&judge, (struct event){.kind = EVENT_REST, .code = 1});

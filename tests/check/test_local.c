@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a property says of its events (`is_local`), on random lists of events: such an event and its neighbour, of another process
- * or of the servers, may change places, and the judges know the same and say the same. */
+/* Local events of a property (`is_local`), on random lists of events. A local event commutes with its
+ * neighbour of another process or of the servers. If the two change places, the judges keep the same state
+ * and give the same verdicts. */
 #include <base/rng.h>
 #include <check/check.h>
 #include <check/state.h>
@@ -19,13 +20,13 @@
 #define LISTS 20000
 #define PROCESSES 3
 
-/* What the servers do is told of the process whose node or session it is. */
+/* Events of the servers. Their `process` is the one whose node or session it is. */
 #define OF_SERVERS                                                                                           \
     (EVENT_BIT(EVENT_NODE_CREATED) | EVENT_BIT(EVENT_NODE_DELETED) | EVENT_BIT(EVENT_SESSION_OPENED) |       \
      EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_SESSION_CLOSED))
 
 static struct check_set set;
-static bool queues; /* of the world: some nodes queue */
+static bool queues; /* the world has nodes that queue */
 
 static bool is_of_node(const struct event *event)
 {
@@ -56,7 +57,7 @@ static struct event draw_event(struct rng *rng)
     return event;
 }
 
-/* One that the judges look at: of others nothing would follow. */
+/* Draws an event at which a judge looks; others would test nothing. */
 static struct event any_event(struct rng *rng)
 {
     struct event event;
@@ -66,7 +67,7 @@ static struct event any_event(struct rng *rng)
     return event;
 }
 
-/* What the judges come to, at rest too; false if one of them is violated, or does not fit. */
+/* Judges a list, rest included, into `block`. Returns false after a violation, or if there is no room. */
 static bool judge(const struct event *events, int count, void *block)
 {
     struct check_stats stats = {0};
@@ -85,7 +86,7 @@ static bool judge(const struct event *events, int count, void *block)
     return (stats.violated & set.mask) == 0 && !stats.limit;
 }
 
-/* Whether event a would not be the same, or could not be, behind event b. */
+/* Returns whether event a would be another event, or impossible, after event b. */
 static bool depends(const struct event *a, const struct event *b)
 {
     bool deleted = b->kind == EVENT_NODE_DELETED;
@@ -93,13 +94,16 @@ static bool depends(const struct event *a, const struct event *b)
     bool own = a->process == b->process;
     return (a->kind == EVENT_WATCH_SET && closed) || /* the session becomes 0 */
            (a->kind == EVENT_SETTLED && deleted &&
-            b->owner == 1 + a->process) || /* its request is under way */
+            b->owner == 1 + a->process) || /* the process's request is under way */
            (a->kind == EVENT_LISTED && deleted && b->owner == EVENT_BY_OPERATOR) || /* the list is too old */
-           /* A step with a request goes first only if no fault of the servers is left (sim/alone.c). */
-           (a->kind == EVENT_REQUEST && b->kind == EVENT_FAULT && b->process == EVENT_PROCESS_NONE) ||
-           /* It says that it is idle while its session is closed: a search has the order in which it speaks first. */
+           /* A delivery that brings a node event or leads to a request goes first only if no fault of the
+            * servers is left or in force (WORLD_ALONE in sim/alone.c). */
+           ((a->kind == EVENT_REQUEST || a->kind == EVENT_WOKEN) && b->kind == EVENT_FAULT &&
+            b->process == EVENT_PROCESS_NONE) ||
+           /* It says that it is idle while its session is closed. A search has the other order, too. */
            (a->kind == EVENT_SETTLED && closed && own) ||
-           /* It said so while its create was under way: the server reads that in the run without a cut, too. */
+           /* An idle recipe's create is under way at a cut. The server reads it in the run without a cut,
+            * too. */
            (a->kind == EVENT_LINK_DOWN && b->kind == EVENT_NODE_CREATED && own && b->cause == 1);
 }
 
@@ -109,7 +113,7 @@ static bool may_change_places(const struct event *a, const struct event *b)
     return apart && !depends(a, b) && check_set_is_local(&set, a);
 }
 
-/* Returns how many neighbours have changed places. */
+/* Exchanges neighbours that may change places, and compares. Returns how many pairs there were. */
 static int change_places(const struct event *events, void *before, void *behind)
 {
     struct event changed[EVENTS];
@@ -122,7 +126,7 @@ static int change_places(const struct event *events, void *before, void *behind)
         memcpy(changed, events, sizeof changed);
         changed[i] = events[i + 1];
         changed[i + 1] = events[i];
-        /* A violation ends a list, and nothing behind it counts. */
+        /* A violation ends a list; later events do not count. */
         bool holds = judge(events, i + 2, before);
         assert_int_equal(holds, judge(changed, i + 2, behind));
         if (!holds) {
@@ -206,7 +210,7 @@ static void compare_alone(const struct event *events, const struct check_set *al
     free(of_all);
 }
 
-/* A kind of event that the property or the ledger looks at on its behalf. */
+/* Draws a kind of event at which the property looks, or the ledger on its behalf. */
 static enum event_kind any_wanted(struct rng *rng, const struct property *property)
 {
     uint64_t wants = property->wants | ledger_wants(CHECK_NEEDS_PROCESSES | property->needs);
@@ -232,7 +236,7 @@ static void alone_as_together(void **state)
         struct check_set alone;
         int position = i % count;
         struct event events[EVENTS];
-        /* Few kinds, so that each comes often. */
+        /* There are few kinds, so that each is frequent. */
         uint64_t kinds = 0;
         for (int k = 0; k < 6; k++) {
             kinds |= EVENT_BIT(any_wanted(&rng, properties[position]));
@@ -251,7 +255,7 @@ static void alone_as_together(void **state)
     queues = false;
 }
 
-/* A grant, a watch, or a node is never without an order; nor is an event that somebody else's judge wants. */
+/* A grant, an event of a watch or a node is never local, nor is one whose order another property needs. */
 static void what_others_look_at_is_not_local(void **state)
 {
     static const enum event_kind kinds[] = {EVENT_ASKED,     EVENT_GRANTED,      EVENT_FAILED,

@@ -65,13 +65,13 @@ static void waiting_behind_an_orphan_is_violated(void **state)
     (void)state;
     judge_open(&judge, PROPERTY, false);
     wait_behind(&judge);
-    released(&judge, A); /* and its node stays */
+    released(&judge, A); /* A's node stays */
     rest(&judge);
     assert_violated(&judge, EVENT_REST, "first is a node of process 0");
     judge_close(&judge);
 }
 
-/* By the coordinator nobody holds when the holder's node was removed. */
+/* By the coordinator's state the lock is free once the holder's node was removed. */
 static void waiting_for_a_holder_without_a_node_is_violated(void **state)
 {
     struct judge judge;
@@ -99,7 +99,7 @@ static void those_who_cannot_act_are_excused(void **state)
         uint64_t premises = judge.finding->premises;
         rest(&judge);
         assert_verdict(&judge, CHECK_HOLDS);
-        assert_int_equal(judge.finding->premises, premises); /* nobody waits who could be judged */
+        assert_int_equal(judge.finding->premises, premises); /* no waiting process can be judged */
         judge_close(&judge);
     }
 }
@@ -110,7 +110,7 @@ static void waiting_behind_the_dead_is_excused(void **state)
     (void)state;
     judge_open(&judge, PROPERTY, false);
     wait_behind(&judge);
-    on(&judge, EVENT_CRASHED, A); /* its node stands until its session ends */
+    on(&judge, EVENT_CRASHED, A); /* A's node stands until A's session ends */
     rest(&judge);
     assert_verdict(&judge, CHECK_HOLDS);
     deleted(&judge, A, 10, 12);
@@ -133,11 +133,11 @@ static void without_a_wait_it_is_not_judged(void **state)
     judge_close(&judge);
 }
 
-/* A holds, and ends in this way. B waits. */
+/* A holds, and its life ends by the event `end`. B waits. */
 static void end_before(struct judge *judge, enum event_kind end)
 {
     wait_behind(judge);
-    deleted_by(judge, B, 11, EVENT_BY_TIME); /* with leases, who waits has no contender */
+    deleted_by(judge, B, 11, EVENT_BY_TIME); /* with leases, a waiting owner has no contender */
     on(judge, end, A);
 }
 
@@ -170,7 +170,7 @@ static void what_a_former_life_has_left_is_violated(void **state)
     judge_close(&judge);
 }
 
-/* A lease ends some time with a clock, a session ends without one, and a process that is cut off goes on. */
+/* Leases end by the clock; sessions end also without one; a process that is cut off goes on. */
 static void what_ends_by_itself_holds(void **state)
 {
     enum { CLOCK, SESSIONS, CUT_OFF, ENDED, CASES };

@@ -52,7 +52,7 @@ static void node_of_an_ended_acquire_is_violated(void **state)
     judge_close(&judge);
 }
 
-/* What is held of a closed lock is given back. */
+/* A close gives back the holds of its lock. */
 static void node_of_a_closed_hold_is_violated(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void node_of_a_closed_hold_is_violated(void **state)
     }
 }
 
-/* A refused close ends no hold, nor does that of another process or lock. */
+/* A refused close ends no hold, nor does the close of another process or lock. */
 static void node_of_a_hold_that_goes_on_holds(void **state)
 {
     struct judge judge;
@@ -108,7 +108,7 @@ static void removed_before_rest_holds(void **state)
     judge_close(&judge);
 }
 
-/* What excuses a node of nobody's while the recipe says that it is idle. */
+/* Excuses for a node without an owner while the recipe says that it is idle. */
 static void a_node_beside_an_idle_recipe_is_violated(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void a_node_beside_an_idle_recipe_is_violated(void **state)
     }
 }
 
-/* A create that is under way is clean-up that is left over. */
+/* A create that is under way after the end of its acquire means that clean-up is still to do. */
 static void a_create_behind_the_end_of_an_acquire_is_violated(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void nodes_of_the_dead_are_the_servers_business(void **state)
     asked(&judge, A);
     created(&judge, A, 10);
     on(&judge, EVENT_CRASHED, A);
-    created_in(&judge, B, 11, 0x99); /* of a session that B no longer has */
+    created_in(&judge, B, 11, 0x99); /* node of a former session of B */
     rest(&judge);
     assert_verdict(&judge, CHECK_HOLDS);
     judge_close(&judge);

@@ -33,7 +33,7 @@ static void newer_after_older_holds(void **state)
     hand_over(&judge);
     effect(&judge, A, 10, 1, 0);
     effect(&judge, B, 11, 1, 0);
-    effect(&judge, A, 10, 0, 0); /* refused as it should be */
+    effect(&judge, A, 10, 0, 0); /* rightly refused */
     assert_verdict(&judge, CHECK_HOLDS);
     assert_int_equal(judge.finding->premises, 5);
     judge_close(&judge);
@@ -117,12 +117,12 @@ static void older_token_of_a_live_grant_is_violated(void **state)
     deleted(&judge, A, 10, 11);
     asked(&judge, B);
     created(&judge, B, 12);
-    granted(&judge, B, 1); /* the sequence number of a directory that was made anew */
+    granted(&judge, B, 1); /* a sequence number, from a directory that was created anew */
     assert_violated(&judge, EVENT_GRANTED, "older than 0xa of an earlier grant");
     judge_close(&judge);
 }
 
-/* A zombie grant: told after a newer one, when its node is long gone. */
+/* A zombie grant: it is reported after a newer one, and its node was deleted before. */
 static void older_token_of_a_dead_grant_holds(void **state)
 {
     struct judge judge;
@@ -151,8 +151,8 @@ static void without_tokens_it_is_not_judged(void **state)
     judge_close(&judge);
 }
 
-/* The lease of A's contender ends before the grant is told. B holds meanwhile, and an earlier copy of A's
- * request makes another contender. The grant stands on the one that its token names, which has gone. */
+/* The lease of A's contender ends before the grant is reported. B holds meanwhile, and an earlier copy of A's
+ * request makes another contender. The grant is based on the node that its token names, which is deleted. */
 static void a_grant_stands_on_what_its_token_names(void **state)
 {
     (void)state;

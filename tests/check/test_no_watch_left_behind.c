@@ -64,7 +64,7 @@ static void holders_watch_nobody_else(void **state)
     asked(&judge, B);
     watch_as(&judge, EVENT_WATCH_SET, B, 1, EVENT_WATCH_PARENT);
     rest(&judge);
-    assert_verdict(&judge, CHECK_HOLDS); /* while it waits, the herd is another judge's business */
+    assert_verdict(&judge, CHECK_HOLDS); /* while B waits, another judge judges its watches */
     granted(&judge, B, 11);
     rest(&judge);
     assert_violated(&judge, EVENT_REST,
@@ -102,7 +102,7 @@ static void those_of_the_dead_are_gone(void **state)
     judge_close(&judge);
 }
 
-/* What a deleted node was may not be known any more when its watch goes. */
+/* When a watch goes, the kind of its deleted node may be unknown. */
 static void gone_under_another_kind_counts(void **state)
 {
     struct judge judge;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Judges of locks whose contenders come from a line of nodes that queue, and whose holds have a contender for
- * each unit. The lock has three units, and a hold takes two. */
+/* Judges of locks with nodes that queue (D15): a contender is created only by a process whose node is first
+ * in the queue. A hold has a contender for each unit. Here a lock has three units, and a hold takes two. */
 #include <check/judge.h>
 #include <check/state.h>
 
@@ -44,7 +44,7 @@ static void leaves(struct judge *judge, int process, int64_t czxid)
     queued(judge, EVENT_NODE_DELETED, process, czxid, czxid + 100);
 }
 
-/* Holds by two nodes, from `czxid` on. */
+/* Lets the process hold by two nodes: `czxid` and the next one. */
 static void holds_two(struct judge *judge, int process, int64_t czxid)
 {
     asked(judge, process);
@@ -63,7 +63,7 @@ static void nodes_count_one_unit_each(void **state)
         begin(&judge, "at_most_one_holder");
         holds_two(&judge, A, 10);
         if (gone)
-            deleted(&judge, A, 10, 15); /* one unit of three is taken still */
+            deleted(&judge, A, 10, 15); /* one unit of three is still taken */
         holds_two(&judge, B, 20);
         if (gone)
             assert_verdict(&judge, CHECK_HOLDS);
@@ -85,7 +85,7 @@ static void a_hold_has_a_node_for_each_unit(void **state)
     judge_close(&judge);
 }
 
-/* Neither one by which another owner holds, nor one that was given back, nor one of a former session. */
+/* A node does not count if another owner holds by it, if it was given back, or if its session is over. */
 static void a_node_of_another_hold_does_not_count(void **state)
 {
     (void)state;
@@ -111,7 +111,8 @@ static void a_node_of_another_hold_does_not_count(void **state)
     }
 }
 
-/* The operator has deleted a place in the line: the second node of b stands behind three others. */
+/* The operator has deleted a queue node, so two processes created contenders. B's second node is behind
+ * three. */
 static void each_node_of_a_grant_is_admitted(void **state)
 {
     (void)state;
@@ -128,7 +129,7 @@ static void each_node_of_a_grant_is_admitted(void **state)
     judge_close(&judge);
 }
 
-/* Behind the list by which the grant is told. */
+/* The operator deletes the node after the process read the list that grants the lock. */
 static void a_node_that_the_operator_deletes_counts(void **state)
 {
     (void)state;
@@ -234,7 +235,7 @@ static void the_second_node_of_a_hold_waits_for_nobody(void **state)
     judge_close(&judge);
 }
 
-/* The operator has deleted a place in the line: two take leases at once. */
+/* The operator has deleted a queue node, so two processes create contenders at once. */
 static void a_hold_between_others_is_not_admitted_by_its_first(void **state)
 {
     (void)state;
@@ -247,7 +248,7 @@ static void a_hold_between_others_is_not_admitted_by_its_first(void **state)
     created(&judge, B, 12);
     created(&judge, A, 13);
     granted(&judge, B, 11);
-    rest(&judge); /* a lacks one unit */
+    rest(&judge); /* A lacks one unit */
     assert_verdict(&judge, CHECK_HOLDS);
     deleted(&judge, B, 11, 20);
     rest(&judge);
@@ -350,7 +351,7 @@ static void the_first_in_the_queue_takes_what_is_free(void **state)
         if (paused)
             on(&judge, EVENT_PAUSED, A);
         rest(&judge);
-        if (paused) /* b waits behind somebody who cannot act */
+        if (paused) /* B waits behind a process that cannot act */
             assert_verdict(&judge, CHECK_HOLDS);
         else
             assert_violated(&judge, EVENT_REST, "but there is room and the line is empty");
@@ -435,7 +436,7 @@ static void a_wait_queues_three_times_at_most(void **state)
     judge_close(&judge);
 }
 
-/* A node that stands counts whether or not the process has told of its session since. */
+/* A node that stands counts, whether or not the process has reported its session after that. */
 static void a_fault_renews_what_may_queue_less_what_stands(void **state)
 {
     (void)state;
@@ -450,7 +451,7 @@ static void a_fault_renews_what_may_queue_less_what_stands(void **state)
         show(&judge, (struct event){.kind = EVENT_FAULT, .process = EVENT_PROCESS_NONE});
         for (int i = 0; i < 2; i++)
             queues(&judge, A, 20 + i);
-        assert_verdict(&judge, CHECK_NOT_JUDGED); /* without a premise, but not violated */
+        assert_verdict(&judge, CHECK_NOT_JUDGED); /* not violated, and without a premise */
         queues(&judge, A, 22);
         assert_violated(&judge, EVENT_NODE_CREATED, "more than 3 nodes that queue");
         judge_close(&judge);
@@ -469,7 +470,7 @@ static void the_queue_is_the_order(void **state)
         asked(&judge, B);
         queues(&judge, B, 11);
         int first = pass ? B : A;
-        created(&judge, first, 20); /* contenders have no place of their own */
+        created(&judge, first, 20); /* contenders have no place in the queue */
         created(&judge, first, 21);
         deleted(&judge, D, 5, 22);
         deleted(&judge, D, 6, 23);
@@ -497,7 +498,7 @@ static void a_try_is_busy_behind_the_queue(void **state)
         queues(&judge, A, 11);
         if (!first) {
             asked(&judge, B);
-            queues(&judge, B, 12); /* behind it */
+            queues(&judge, B, 12); /* behind A's node */
         }
         lock_event(&judge, EVENT_FAILED, A, 0, CODE_BUSY);
         if (first)
@@ -508,7 +509,7 @@ static void a_try_is_busy_behind_the_queue(void **state)
     }
 }
 
-/* idle() is asked when the node is made. */
+/* The recipe is asked whether it is idle when the node is created. */
 static void who_is_idle_joins_no_queue(void **state)
 {
     (void)state;
@@ -521,7 +522,8 @@ static void who_is_idle_joins_no_queue(void **state)
     judge_close(&judge);
 }
 
-/* The server that ends a session deletes its nodes. That is no operator who deletes a directory. */
+/* A server deletes the nodes of a session that ends. The judges do not take that for the operator's deletion
+ * of a directory. */
 static void the_end_of_a_queue_is_no_fault(void **state)
 {
     (void)state;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The formula at the head of a judge, written down once more over a whole list of events, without any memory: slow, and short
- * enough to be read. On random lists, and on what random runs of correct and broken recipes emit, both find the first
- * violation at the same event. */
+/* Judges against references. A reference (tests/check/reference) is the formula at the head of a judge,
+ * evaluated over a whole list of events, without memory: slow, but short. Both must find the first
+ * violation at the same event, on random lists and on the events of random runs of correct and broken
+ * recipes. */
 #include <base/rng.h>
 #include <broken/stage.h>
 #include <check/reference/all_or_none.h>
@@ -28,14 +29,14 @@
 
 #define LISTS 40000
 #define EVENTS 60
-#define EVENTS_OF_WORK 120 /* more than the requests that a process may issue without a reason */
+#define EVENTS_OF_WORK 120 /* more than the requests that a process may send without a reason */
 #define RUNS 400
-#define RUNS_MAX 1600 /* of a broken recipe */
+#define RUNS_MAX 1600 /* runs of a broken recipe, at most */
 #define STEPS 300
-#define VIOLATED_EACH 3    /* random runs, if some recipe breaks the property */
-#define VIOLATED_LEAST 100 /* of the random lists, for each property */
+#define VIOLATED_EACH 3    /* number of random runs that violate a property, if a recipe breaks it */
+#define VIOLATED_LEAST 100 /* number of random lists that violate each property */
 
-/* ---- all ---- */
+/* ---- all references ---- */
 
 static const struct reference {
     const char *property;
@@ -66,8 +67,8 @@ static int violated[CALLS + 1], judged[CALLS + 1];
 
 static const struct ls_lock_spec latch = {.kind = LS_LOCK_ELECTION, .loss = LS_LOSS_WAITS};
 
-/* The first event at which the judge finds a violation, `*count` if none. Some broken recipes need more records than there are:
- * then `*count` becomes the number of events that were judged. */
+/* Returns the first event at which the judge finds a violation; *count = none. If a run needs more records
+ * than there are, *count becomes the number of events that were judged. */
 static int judge(const struct reference *reference, const struct trace_list *list, int *count)
 {
     struct check_context context = {.processes = PROCESSES,
@@ -92,7 +93,7 @@ static int judge(const struct reference *reference, const struct trace_list *lis
     return (stats.violated & set.mask) != 0 && !stats.limit ? i - 1 : *count;
 }
 
-/* By one reference, or by all if it is -1. */
+/* Compares the judge with one reference, or each judge with its reference if `only` is -1. */
 static void compare(const struct trace_list *list, int events, uint64_t seed, int only)
 {
     for (int r = only < 0 ? 0 : only; r < (only < 0 ? REFERENCES : only + 1); r++) {
@@ -106,7 +107,7 @@ static void compare(const struct trace_list *list, int events, uint64_t seed, in
     }
 }
 
-/* How many lists were judged, and violated, of each property; at least so many were. */
+/* Prints for each property how many lists were judged and violated, and checks that enough were violated. */
 static void tell(int least)
 {
     for (int r = 0; r < REFERENCES; r++) {
@@ -159,7 +160,7 @@ static int32_t code_of(struct rng *rng, int kind)
     }
 }
 
-/* What most lists are without, or nothing else would ever come first. */
+/* Events that most lists lack, because otherwise no other event would ever be the first violation. */
 struct theme {
     bool unasked, revokes, watches, believes, misbehaves, works;
 };
@@ -193,7 +194,7 @@ static int draw_kind(struct rng *rng, const struct theme *theme)
                                   : seldom[rng_below(rng, sizeof seldom)];
 }
 
-/* An answer to somebody who did not ask. */
+/* Returns whether the event answers an owner that did not ask. */
 static bool is_unasked(const struct event *events, int i)
 {
     const struct trace_list list = {.event = events};
@@ -206,8 +207,8 @@ static bool is_unasked(const struct event *events, int i)
     return is_answer(event) && pending(&list, i, event->lock, event->process, event->owner) < 0;
 }
 
-/* True of an ASKED or GRANTED to an owner that holds, which no election has. Judges that know specs take it for
- * one of another lock of the group. */
+/* Returns whether an owner that holds asks or is granted the lock, which no election has. Judges that know
+ * specs take the event for one of another lock of the group. */
 static bool is_about_a_hold(const struct event *events, int i)
 {
     const struct trace_list list = {.event = events};
@@ -221,7 +222,7 @@ static bool is_of_node(int kind)
     return kind == EVENT_NODE_DELETED || kind == EVENT_NODE_SET || kind == EVENT_REVOKE_ASKED;
 }
 
-/* First of all each process is connected and asks. */
+/* Begins a list: each process is connected, and asks. */
 static int begin_list(struct event *events)
 {
     int count = 0;
@@ -232,7 +233,8 @@ static int begin_list(struct event *events)
     return count;
 }
 
-/* Returns how many. A czxid is given out once, and a node is deleted once: so it is in every log. */
+/* Draws a list of events. Returns their number. As in each log, a czxid is given once, and a node deleted
+ * once. */
 static int draw_list(struct rng *rng, struct event *events, bool timed, bool waits_again)
 {
     const struct theme theme = {.unasked = rng_below(rng, 8) == 0,
@@ -313,7 +315,7 @@ static void on_random_lists(void **state)
 
 enum { CALLED = 3, EVENTS_OF_CALLS = 40 };
 
-/* The locks that an owner asks for in one call, always the same. */
+/* Returns the set of locks for which an owner asks in one call: constant for each owner. */
 static unsigned call_of(int process, int owner)
 {
     static const unsigned calls[PROCESSES][OWNERS] = {{3, 7}, {6, 5}, {2, 3}};
@@ -327,7 +329,7 @@ static int put(struct event *events, int count, struct event event)
     return count;
 }
 
-/* News of all locks of a call but, seldom, of one of them, or of another kind. */
+/* Adds news of all locks of a call. Seldom one lock's news are missing, or of another kind. */
 static int put_news(struct rng *rng, struct event *events, int count, struct event event)
 {
     unsigned call = call_of(event.process, event.owner);
@@ -357,7 +359,7 @@ static int draw_calls(struct rng *rng, struct event *events)
         switch (rng_below(rng, 3)) {
         case 0:
             event.kind = EVENT_ASKED;
-            event.cause = call & (call - 1) ? call : 0; /* one lock is no call */
+            event.cause = call & (call - 1) ? call : 0; /* one lock alone is no call for several */
             for (event.lock = 0; event.lock < CALLED; event.lock++)
                 count = call >> event.lock & 1 ? put(events, count, event) : count;
             break;
@@ -430,7 +432,7 @@ static void prepare(struct world_options *options, const struct ls_recipe *recip
     options->budget_total = (uint8_t)(seed % 4);
 }
 
-/* Nothing passes between a process and the servers for longer than a deadline. */
+/* Cuts a process off from the servers for longer than a deadline. */
 static void cut_off(struct world *world, int process)
 {
     struct action fault = {.kind = ACTION_PARTITION, .process = (uint8_t)process};
@@ -440,7 +442,7 @@ static void cut_off(struct world *world, int process)
     world_apply(world, &fault);
 }
 
-/* One run, judged. */
+/* Does one run, and compares the judges of its events with the references. */
 static void judge_run_of(const struct ls_recipe *recipe, uint64_t seed, int only)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
@@ -469,7 +471,7 @@ static void judge_run_of(const struct ls_recipe *recipe, uint64_t seed, int only
             world_pass_time(world, 7000, STAGE_STEPS_MAX, NULL, NULL);
     }
     world_settle(world, STAGE_STEPS_MAX, NULL, NULL);
-    if (timed) /* and past all deadlines */
+    if (timed) /* passes all deadlines */
         world_pass_time(world, 1000, STAGE_STEPS_MAX, NULL, NULL);
     world_rest(world);
     world_close(world);
@@ -477,7 +479,7 @@ static void judge_run_of(const struct ls_recipe *recipe, uint64_t seed, int only
             only);
 }
 
-/* The reference of the property that the recipe breaks, -1 if there is none. */
+/* Returns the reference of the property that the recipe breaks, or -1. */
 static int reference_of(const struct ls_recipe *recipe)
 {
     for (int r = 0; r < REFERENCES; r++)
@@ -486,7 +488,7 @@ static int reference_of(const struct ls_recipe *recipe)
     return -1;
 }
 
-/* As many runs as it takes to see its property broken a few times. */
+/* Does runs of a broken recipe until its property was violated a few times. */
 static void judge_runs_of_broken(const struct ls_recipe *recipe)
 {
     int r = reference_of(recipe);

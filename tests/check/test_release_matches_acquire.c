@@ -7,7 +7,7 @@
 
 #define PROPERTY "release_matches_acquire"
 
-/* A holds, `depth` deep. */
+/* A holds `depth` levels. */
 static void hold(struct judge *judge, int depth)
 {
     up_all(judge);
@@ -47,7 +47,7 @@ static void freed_with(struct judge *judge, int process, int code, bool closing)
                                .session = SESSION(process)});
 }
 
-/* The janitor may delete the node after a report that does not say "done", or that a close makes. */
+/* The janitor may delete the node after a FREED that does not say "done", or that a close reports. */
 static void freed_before_deleted_says_so(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void refused_owner_is_violated(void **state)
     judge_close(&judge);
 }
 
-/* Somebody else has deleted the node. The owner is told by a release, or is granted the lock anew. */
+/* Another party has deleted the node. The owner learns that by its release, or is granted the lock anew. */
 static void lost_hold_may_be_refused_or_granted_anew(void **state)
 {
     struct judge judge;
@@ -154,7 +154,7 @@ static void lost_hold_may_be_refused_or_granted_anew(void **state)
     judge_close(&judge);
 }
 
-/* An owner asks anew for a lock that it has lost, and gives back before it is answered. */
+/* An owner asks again for a lock that it has lost, and releases it before its answer. */
 static void who_waits_anew_does_not_hold(void **state)
 {
     (void)state;
@@ -321,7 +321,7 @@ static void asking_for_an_earlier_hold_is_violated(void **state)
     judge_close(&judge);
 }
 
-/* One owner has given back, one holds, one waits: the close ends it all, and each may ask anew. */
+/* One owner has released, one holds, one waits. The close ends all three, and each may ask again. */
 static void closed_with_answers_holds(void **state)
 {
     struct judge judge;
@@ -355,7 +355,7 @@ static void acquire_that_a_close_forgets_is_violated(void **state)
     judge_open(&judge, PROPERTY, false);
     hold(&judge, 1);
     lock_event(&judge, EVENT_ASKED, A, 1, -1);
-    lock_event(&judge, EVENT_ASKED, B, 1, -1); /* its own mutex stays open */
+    lock_event(&judge, EVENT_ASKED, B, 1, -1); /* B's own mutex stays open */
     lock_event(&judge, EVENT_LOCK_CLOSED, A, 0, 0);
     assert_violated(&judge, EVENT_LOCK_CLOSED,
                     "process 0 closed lock 0, but its acquire (owner 1) has no answer");
@@ -377,7 +377,7 @@ static void release_that_a_close_forgets_is_violated(void **state)
     judge_close(&judge);
 }
 
-/* The release was reported, but its node has to go as ever. */
+/* The close reported the release, but the node still has to be deleted. */
 static void node_that_stays_behind_a_close_is_violated(void **state)
 {
     struct judge judge;

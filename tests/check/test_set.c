@@ -48,7 +48,7 @@ static void find_at(struct check_stats *stats, const char *property, uint64_t st
     stats->finding[position].step = step;
 }
 
-/* Two holders at once come first, then what was violated first. */
+/* Findings are ordered: two holders at once come first, then the earliest violation. */
 static void the_earliest_violation_is_told_first(void **state)
 {
     static const char *const order[] = {"at_most_one_holder", "hold_keeps_its_node", "no_orphan_node",
@@ -89,7 +89,7 @@ static void a_full_block_is_a_limit(void **state)
     free(block);
 }
 
-/* Equal futures have equal bytes: the order in which independent things happened leaves no trace. */
+/* The order of independent events leaves no trace: states with equal futures have equal bytes. */
 static void order_leaves_no_trace(void **state)
 {
     struct judge one, two;
@@ -143,7 +143,7 @@ static void shift(void *ctx, enum check_value type, int64_t *value)
     *value += 1000;
 }
 
-/* Every value that grows is shown to a renaming, and the judges go on with the new names. */
+/* Judges show each value that grows to a renaming, and go on with the new values. */
 static void renamed_values_are_found(void **state)
 {
     struct judge judge;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The judges' table against a list that is searched from end to end. */
+/* The judges' table of records, compared with a list that is searched from end to end. */
 #include <base/rng.h>
 #include <check/judge.h>
 #include <check/state.h>
@@ -105,7 +105,7 @@ static void a_table_is_a_sorted_list(void **state)
     }
 }
 
-/* States that differ in what was once in the table alone are one state. */
+/* States that differ only in removed records are one state. */
 static void nothing_is_left_of_what_was_dropped(void **state)
 {
     struct check_table *table = calloc(1, sizeof *table + 4 * sizeof table->record[0]);

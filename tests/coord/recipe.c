@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A lock on registers, and two that are broken.
+/* A lock on registers, and two broken ones.
  *
- * An owner takes the lock by a swap of the free register. If another owner holds it, a poll reads the register again, over the
- * second connection. A timer renews the lease of a hold. After an answer that was lost the swap is sent again: if it was done,
- * the register names this owner. An owner that gives up then makes sure that the swap never is done: it swaps the same version
- * for a free register. */
+ * An owner takes the lock by a swap of the free register. If another owner holds it, a poll reads the
+ * register again, over the second connection. A timer renews the lease of a hold. If an answer is lost, the
+ * swap is sent again; if the lost one was done, the register names this owner. An owner that gives up
+ * meanwhile makes sure that the swap takes no effect later: it swaps the same version for a free register. */
 #include "coord/register.h"
 #include "scenario/recipes.h"
 
@@ -22,18 +22,18 @@
 
 enum flaw {
     FLAW_NONE,
-    FLAW_FORGETS,    /* who gives up leaves a swap of unknown outcome as it is */
-    FLAW_POLLS_ONCE, /* a register that is still held is not read again */
+    FLAW_FORGETS,    /* an owner that gives up leaves a swap of unknown outcome as it is */
+    FLAW_POLLS_ONCE, /* an owner does not read a register again that is still held after the first poll */
 };
 
 enum phase {
     PHASE_NONE,
     PHASE_TAKING,  /* the swap is under way, or waits for the connection */
-    PHASE_LOOKING, /* so is a read */
+    PHASE_LOOKING, /* a read is under way, or waits for the connection */
     PHASE_WAITING, /* the poll is armed */
     PHASE_HOLDING,
-    PHASE_GIVING,   /* the hold was given back; so is the swap that frees the register */
-    PHASE_CLEANING, /* the owner gave up, and the register may name it */
+    PHASE_GIVING,   /* the hold is released; the swap that frees the register is under way, or waits */
+    PHASE_CLEANING, /* the owner gave up, and the register may name it, or come to name it */
 };
 
 struct attempt {
@@ -42,13 +42,13 @@ struct attempt {
     uint8_t lock, owner;
     bool pending; /* an acquire has no answer */
     bool is_try;
-    bool sent;     /* the answer of the phase's request is to come */
+    bool sent;     /* the request of the phase is sent, and has no answer yet */
     bool drops;    /* that request frees the register */
-    bool doubt;    /* a swap may have been done, or may still be */
-    bool renewing; /* the answer of a renewal is to come */
+    bool doubt;    /* a swap without an answer may have been done, or may be done later */
+    bool renewing; /* a renewal is sent, and has no answer yet */
     uint8_t reserved[3];
-    int depth;       /* levels of the hold */
-    int64_t version; /* of the free register as it was last seen, 0 = it was not free; of the hold */
+    int depth;       /* number of levels of the hold */
+    int64_t version; /* version of the hold, or of the register when last seen free; 0 = it was held */
     struct ls_timer poll, renewal, deadline;
 };
 
@@ -58,10 +58,10 @@ struct state {
     uint8_t flaw; /* enum flaw */
     bool up[REG_CONNECTIONS];
     uint8_t reserved;
-    uint32_t name;                    /* of this life of the process */
-    struct reg *reg[REG_CONNECTIONS]; /* for swaps and renewals; for reads */
+    uint32_t name;                    /* name of this life of the process */
+    struct reg *reg[REG_CONNECTIONS]; /* 0: for swaps and renewals; 1: for reads */
     struct attempt attempt[LOCKS_MAX][OWNERS_MAX];
-    struct ls_report report[REPORTS_MAX]; /* to be told once the mutex is free */
+    struct ls_report report[REPORTS_MAX]; /* reports to make once the mutex is free */
     int reports;
     int reserved2;
 };
@@ -81,7 +81,7 @@ static void say(struct attempt *attempt, int kind, int rc)
     }
 }
 
-/* Called with the mutex, which is dropped, and without it afterwards. */
+/* Drops the mutex, and makes all reports. Called with the mutex. */
 static void tell(struct state *state)
 {
     struct ls_report report[REPORTS_MAX];
@@ -114,7 +114,7 @@ static void poll(void *ctx);
 static void renew(void *ctx);
 static void give_up(void *ctx);
 
-/* What the phase needs next; without a connection it waits for one. */
+/* Sends the next request of the phase, once there is a connection. */
 static void proceed(struct attempt *attempt)
 {
     struct state *state = attempt->state;
@@ -147,7 +147,7 @@ static void begin(struct attempt *attempt)
     proceed(attempt);
 }
 
-/* Nothing of this owner is left at the register: an acquire that came meanwhile begins. */
+/* Ends an attempt of which nothing is left at the register. An acquire that came meanwhile begins. */
 static void end(struct attempt *attempt)
 {
     attempt->phase = PHASE_NONE;
@@ -175,8 +175,9 @@ static void hold(struct attempt *attempt)
 
 /* ---- answers ---- */
 
-/* A swap with the version of a register that another owner holds would take it away. Version 0 is that of a register that nobody
- * has ever held: another one answers by a conflict. */
+/* Notes the version for the next swap, unless another owner holds: a swap with that version would take the
+ * register away. Version 0 is that of a register that was never held, so a swap with it of any other
+ * register is a conflict. */
 static void learn(struct attempt *attempt, const struct reg_value *now)
 {
     bool usable = now->holder == 0 || now->holder == name_of(attempt);
@@ -203,7 +204,8 @@ static void taken(struct attempt *attempt, int rc, const struct reg_value *now)
     }
 }
 
-/* The register no longer names this owner, or is asked once more to. */
+/* Handles the answer to a swap that frees the register. If the register still names this owner, swaps
+ * again. */
 static void dropped(struct attempt *attempt, int rc, const struct reg_value *now)
 {
     if (rc == REG_LOST) {
@@ -220,7 +222,7 @@ static void dropped(struct attempt *attempt, int rc, const struct reg_value *now
     end(attempt);
 }
 
-/* A swap whose owner gave up while it was under way. */
+/* Handles the answer to a swap whose owner gave up while it was under way. */
 static void abandoned(struct attempt *attempt, int rc, const struct reg_value *now)
 {
     if (rc != REG_LOST) {
@@ -305,7 +307,7 @@ static void renew(void *ctx)
     }
 }
 
-/* The acquire has its answer; what is left of it at the register is cleaned up. */
+/* Answers the acquire with `rc`, and frees the register if the acquire's swap may have taken it. */
 static void abandon(struct attempt *attempt, int rc)
 {
     struct state *state = attempt->state;
@@ -313,7 +315,7 @@ static void abandon(struct attempt *attempt, int rc)
     answer(attempt, LS_REPORT_FAILED, rc);
     ls_env_timer_stop(state->env, &attempt->poll);
     if (attempt->phase == PHASE_GIVING || attempt->phase == PHASE_CLEANING) {
-        return; /* it had not begun */
+        return; /* the acquire has not begun: an earlier attempt still ends */
     }
     attempt->phase = under_way && state->flaw != FLAW_FORGETS ? PHASE_CLEANING : PHASE_NONE;
     if (attempt->phase == PHASE_CLEANING) {

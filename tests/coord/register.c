@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The fake of the register service, and the coordinator that a world sees of it (coord/coordinator.h). Server and clients are
- * one block each. A connection is a queue of requests, answers, and words of itself; the first of them is delivered once it is
- * ready. */
+/* The fake of the register service, and the coordinator that a world sees of it (coord/coordinator.h). The
+ * server and each client are one block of the arena. A connection is a queue of requests, answers, and
+ * notices about itself. The first entry is delivered once it is ready. */
 #include "coord/register.h"
 
 #include "base/arena.h"
@@ -18,11 +18,12 @@
 #define ENTRIES_MAX 8
 #define LATE_MAX 8
 
-/* A swap succeeds whatever the version. */
+/* Defect of the server: a swap succeeds with any version. */
 #define DEFECT_LENIENT 0x01u
 
-/* Of its own: a request from a broken connection arrives at the server; the server stops to read, and goes on. The other faults
- * stop it likewise, each at one place: it reads nothing more of a client, as the one server that there is, or about a lock. */
+/* Kinds of actions of this coordinator alone. ARRIVE: a request of a broken connection arrives at the
+ * server. STALL, SERVE: the server stops reading, and goes on. The other pairs stop it for one client
+ * (MUTE), for the one server (HALT), or for one lock (SEAL). */
 enum { ARRIVE = COORD_KIND_OUTSIDE, STALL, SERVE, MUTE, HEAR, HALT, GO, SEAL, UNSEAL };
 enum { FAULT_STALL = COORD_FAULT_OUTSIDE, FAULT_BLOCK };
 enum { OPTION_FIRST_VERSION };
@@ -33,12 +34,12 @@ struct request {
     uint8_t kind; /* enum entry_kind */
     uint8_t lock;
     uint8_t client;
-    uint8_t ready; /* it can be delivered: the server has done it, or it was lost */
+    uint8_t ready; /* 1 = it can be delivered: the server has done it, or it was lost */
     int32_t rc;
     int64_t expected;
-    struct reg_value value; /* of a swap the holder to be; once it is ready, the answer */
+    struct reg_value value; /* once it is ready, the answer; before, the new holder of a swap */
     code_ref done;
-    int32_t life; /* of the client that sent it, see life_of() */
+    int32_t life; /* life of the client that sent it: life_of() */
     void *ctx;
 };
 
@@ -46,33 +47,33 @@ struct reg {
     uint8_t open, up, count, client;
     code_ref watcher;
     void *ctx;
-    struct request entry[ENTRIES_MAX]; /* oldest first; those behind `count` are zero */
+    struct request entry[ENTRIES_MAX]; /* oldest first; entries from `count` on are zero */
 };
 
 struct client {
     struct arena_block head;
     uint8_t cut_off, paused, muted;
-    uint8_t lives; /* that are over */
+    uint8_t lives; /* number of lives that are over */
     uint8_t reserved[4];
     struct reg connection[REG_CONNECTIONS];
 };
 
 struct reg_state {
-    int64_t version, created; /* of the last change; of the hold */
+    int64_t version, created; /* version of the last change; version with which the hold began */
     uint32_t holder;
-    int32_t life; /* of the holder */
+    int32_t life; /* life of the holder: life_of() */
     uint8_t client;
     uint8_t reserved[7];
 };
 
 struct server {
     struct arena_block head;
-    int64_t version; /* the newest */
+    int64_t version; /* newest version of all registers */
     uint8_t stalled, halted;
     uint8_t reserved[4];
-    uint16_t sealed; /* a bit per lock */
+    uint16_t sealed; /* bit l is set: the server reads nothing about lock l */
     struct reg_state reg[WORLD_LOCKS_MAX];
-    struct request late[LATE_MAX]; /* of connections that are broken, oldest first */
+    struct request late[LATE_MAX]; /* requests of broken connections, oldest first */
 };
 
 static const struct coord_host *host;
@@ -104,7 +105,8 @@ static struct server *server_mark(void)
     return arena_at(host->arena, server_block);
 }
 
-/* A client that starts again is another one: nothing of its former life is its own. Judges see a life as a session. */
+/* Returns a number of the client's present life, which judges see as its session. A client that starts
+ * again owns nothing of its former life. */
 static int32_t life_of(int client)
 {
     return 1 + client + host->options->processes * client_at(client)->lives;
@@ -119,7 +121,7 @@ static void note_trouble(const char *text)
 
 /* ---- events ---- */
 
-/* `by` is 1 + the client that did it, 0 = the end of the lease. */
+/* Reports that a hold begins or ends. `by` is 1 + the client that caused it; 0 = the lease has ended. */
 static void tell_node(int kind, int lock, const struct reg_state *reg, int by)
 {
     struct event event = host->event_of(kind, reg->client);
@@ -228,7 +230,7 @@ static struct request take_first(struct reg *reg)
     return first;
 }
 
-/* The index of the first request that the server has not read, or -1. */
+/* Returns the index of the first request that the server has not read, or -1. */
 static int first_unread(const struct reg *reg)
 {
     for (int i = 0; i < reg->count; i++) {
@@ -255,8 +257,8 @@ static void lose(struct request *request)
     request->value = (struct reg_value){0, 0, 0};
 }
 
-/* The connection breaks: the client still receives the first `keep` answers, the server still reads the first `apply` requests;
- * with `late` the last of these is done later. */
+/* Breaks the connection. The client still receives the first `keep` answers, and the server still reads the
+ * first `apply` requests. With `late` it does the last of these later. */
 static void cut(struct reg *reg, int keep, int apply, bool late)
 {
     int kept = 0, read = 0, count = reg->count;
@@ -281,7 +283,7 @@ static void cut(struct reg *reg, int keep, int apply, bool late)
     append(reg, &(struct request){.kind = ENTRY_DOWN, .ready = 1});
 }
 
-/* The connection with the nth of those that are up. */
+/* Returns the number of the nth connection that is up, from 0 on; -1 = there are fewer. */
 static int linked(int client, int nth)
 {
     const struct client *state = client_at(client);
@@ -377,7 +379,7 @@ int reg_read(struct reg *reg, const char *path, reg_done done, void *ctx)
 
 /* ---- leases ---- */
 
-/* Nothing is under way, and all connections that are open are up. */
+/* Returns whether no entry waits on a connection of the client, and all its open connections are up. */
 static bool is_settled(int client)
 {
     const struct client *state = client_at(client);
@@ -390,15 +392,15 @@ static bool is_settled(int client)
     return true;
 }
 
-/* Whether a fault keeps the server from reading what this client asks about this lock. */
+/* Returns whether a fault keeps the server from reading a request of this client about this lock. */
 static bool is_blocked(const struct client *client, int lock)
 {
     const struct server *server = server_at();
     return server->stalled || server->halted || (server->sealed >> lock & 1u) != 0 || client->muted;
 }
 
-/* Nobody renews the lease of a register that is held, nor will: the holder is of a former life, or nothing of the client is under
- * way and no renewal is armed. */
+/* Returns whether the register is held and its lease will not be renewed. Either the holder is of a former
+ * life. Or no renewal is armed, and the client cannot reach the server or has nothing under way. */
 static bool is_due(const struct reg_state *reg)
 {
     if (reg->holder == 0) {
@@ -461,7 +463,7 @@ static void add_steps(struct action_list *list, int client)
     }
 }
 
-/* Of registers that the client holds: those whose lease ends anyway, or those whose does not, or all. */
+/* Adds the ends of leases of the client's registers: those that are due, those that are not, or both. */
 static void add_expiries(struct action_list *list, int client, bool due, bool not_due)
 {
     const struct server *server = server_at();
@@ -483,14 +485,14 @@ static void add_cuts(struct action_list *list, int client)
     }
 }
 
-/* ---- what blocks the server: which faults can begin, which can end ---- */
+/* ---- blocks of the server: which can begin, which can end ---- */
 
 static bool is_block(const struct action *action)
 {
     return action->kind >= STALL && action->kind <= UNSEAL;
 }
 
-/* The end of a block follows it in the numbers. */
+/* Returns whether the action ends a block. The number of the end is that of the begin plus 1. */
 static bool ends_block(const struct action *block)
 {
     return (block->kind - STALL) % 2 == 1;
@@ -543,7 +545,8 @@ static void do_block(const struct action *block)
     }
 }
 
-/* The block of this kind, or its end. `at` is the server or the lock. */
+/* Adds the block that begins by the kind `begin`, or its end if it is in force. `at` is the server or the
+ * lock. */
 static void add_block(struct action_list *list, int begin, int process, int at)
 {
     struct action block = {.kind = (uint8_t)begin, .process = (uint8_t)process, .lock = (uint8_t)at};
@@ -625,11 +628,11 @@ static bool enabled(const struct action *action)
     case ACTION_HEAL:
         return state->cut_off == (action->kind == ACTION_HEAL);
     default:
-        return false; /* no server lags, fails or refuses */
+        return false; /* this server does not lag, fail or refuse */
     }
 }
 
-/* Returns whether it was more than the loss of a request; *link: it was word of the connection. */
+/* Delivers the first entry. Returns false if it is the loss of a request. Sets *link if it is a notice. */
 static bool deliver(int client, struct reg *reg, bool *link)
 {
     struct request request = take_first(reg);
@@ -782,7 +785,7 @@ static void crash(int client)
     state->paused = 0;
 }
 
-/* No call needs memory. */
+/* Does nothing, because no call needs memory. */
 static void fail_call(int client, int n)
 {
     (void)client, (void)n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Inputs of the fuzzer are worlds of registers too: the lock holds in all, and what is broken is found. */
+/* Inputs of the fuzzer as worlds of registers: the lock holds in all, and the broken recipes are found. */
 #include "base/rng.h"
 #include "fuzz/drive.h"
 #include "scenario/recipes.h"
@@ -19,7 +19,7 @@
 
 static struct fuzz_driver driver;
 
-/* Does random inputs, at most INPUTS of them, until one violates something. Returns how many were done. */
+/* Does random inputs, at most INPUTS of them, until one is a violation. Returns how many were done. */
 static int fuzz(const char *recipe, unsigned *grants)
 {
     struct rng rng;

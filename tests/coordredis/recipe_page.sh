@@ -47,7 +47,7 @@ if is_slow_build; then
 fi
 step 4 0 '1 passed, 0 failed'
 says 6
-expect 1 '20 passed, 2 failed' bash -c "$(block sh 5)"
+expect 1 '21 passed, 2 failed' bash -c "$(block sh 5)"
 says 7
 mend 4
 expect 0 "$(block '' 8)" bash -c "$(block sh 6)"

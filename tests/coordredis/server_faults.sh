@@ -20,6 +20,7 @@ loses()
 }
 
 searches redis_mutex_confirmed failover_unheard.scn 112107
+searches redis_mutex closes_and_is_refused.scn 185748
 loses redis_mutex
 loses setnx_owned
 loses redisson_mended

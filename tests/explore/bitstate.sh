@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# States as bits of a table: with a large one all are found, with a small one as many fewer as is said, within the bounds of what
-# an expectation and the states that only others lead to allow; and it is never a proof.
+# Bitstate hashing: a search with a large table finds all states. With a small one it misses about as many states as it says: the
+# number is an expectation, and states that only a missed state leads to are missed, too. The result is never a proof.
 source "$(dirname "$0")/../cli/lib.sh"
 plain_build_only
 scenario=$scratch/kept.scn

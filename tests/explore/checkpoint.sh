@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# A search that is kept, stopped and gone on with finds what one finds that nobody stops: whatever stops it, a limit, a signal, or
-# kill -9 while it writes; and what is no checkpoint of this very search is refused.
+# A search that is stopped, and goes on from its checkpoint, finds the same as an uninterrupted one. A limit, a signal, or kill -9
+# while it writes may stop it. A file that is no checkpoint of this very search is refused.
 source "$(dirname "$0")/lib_checkpoint.sh"
 plain_build_only
 scenario=$scratch/kept.scn

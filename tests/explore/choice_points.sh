@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# A search is worth what it chooses. Each choice point has a recipe with a bug that is caught because the point is a choice,
-# and that passes in a world without it: the table below, a point a row, with all the points whose lack hides this bug.
+# A search finds only bugs that its choices can show. Each choice point has a recipe with a bug that is caught because the point is
+# a choice; in a world without the choice the recipe passes. The table below has a row a point, with all points whose lack hides the bug.
 source "$(dirname "$0")/../cli/lib.sh"
 plain_build_only
 check=("$LOCKSTEP" check --verbose --out "$scratch/reports")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Sourced by the tests of searches that are kept in files: what they have found, and ways of stopping them.
+# Sourced by the tests of checkpoints: functions that read the result of a search, and that stop a search.
 source "$(dirname "$0")/../cli/lib.sh"
 
 # found SCENARIO OPTION...: what a search says of a scenario, but for what depends on the machine and on how workers share.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Sourced by the tests that count what a search of a small scenario comes to.
+# Sourced by the tests that count states and transitions of a search of a small scenario.
 source "$(dirname "$0")/../cli/lib.sh"
 
 # write NAME HEADER PROCESS [EXPLORE]

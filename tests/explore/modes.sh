@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# The same states and the same steps, whatever the order, the number of workers and the way in which states are compared.
-# The numbers are those of this very model: when it changes on purpose they change, and a change that was not meant to
-# change it is found here.
+# The numbers of states and transitions do not depend on the order of search, the number of workers and the memory of steps.
+# The numbers below are those of the present model. A deliberate change of the model changes them; this test finds a change
+# of the model that was not intended.
 source "$(dirname "$0")/lib_counts.sh"
 plain_build_only
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Two workers, killed again and again while they write and at any other moment, and gone on with by one, two or three: the counts
-# are those of the file, and all judges have seen as much.
+# A search by several workers that is killed again and again, while it writes and at random moments, and goes on with one, two or
+# three workers. It ends with the counts of an uninterrupted search, the premises of its judges included.
 source "$(dirname "$0")/lib_checkpoint.sh"
 # Large enough to be killed several times.
 scenario=$scratch/expiry.scn

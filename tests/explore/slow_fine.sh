@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# What the coarse actions of an untimed search leave out changes no verdict: our recipe and ten broken ones, drawn anew each time (all
-# with LOCKSTEP_DRAW=all), in the standard configurations as they are and in worlds with smaller steps. What is violated in one is violated in the other.
+# The coarse actions of an untimed search hide no violation. The recipe "mutex" and ten broken ones run in the standard
+# configurations, and in the same worlds with smaller steps (`fine`). A property that is violated in one is violated in the other.
+# The broken recipes are drawn anew each time; LOCKSTEP_DRAW=all takes all.
 source "$(dirname "$0")/../cli/lib.sh"
 
 # What differs for another reason.

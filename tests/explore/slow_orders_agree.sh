@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Each kind of fault, on one server and on two: every order of search finds the same number of states, whatever is
-# remembered. With renaming that says something: if two states counted as one and had different futures, what is found
-# would depend on which of them is met first.
+# Each kind of fault, on one server and on two: every order of search finds the same number of states, with and without the
+# memory of steps. This tests renaming: if two states with different futures counted as one, the number would depend on which of
+# them is met first.
 source "$(dirname "$0")/../cli/lib.sh"
 
 counts()

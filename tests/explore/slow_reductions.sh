@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# Our recipe and twelve broken ones, drawn anew each time (all with LOCKSTEP_DRAW=all), some configurations for two clients: with each reduction alone, and with those that go together, passes what
-# passes without any, and nothing else.
+# Reductions change no verdict. The recipe "mutex" and twelve broken ones run in some configurations for two clients, with each
+# reduction and with those that can be combined. Each verdict equals the one without reductions. The broken recipes are drawn anew each
+# time; LOCKSTEP_DRAW=all takes all.
 source "$(dirname "$0")/../cli/lib.sh"
 
 # verdicts RECIPE [OPTION...]: "pass FILE" or "FAIL FILE" for each.

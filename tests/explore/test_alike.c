@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* How many states there are for each that is needed: two states are alike if they can do the same from then on, step by step,
- * label by label and event by event. States that are alike but not one hold something that nobody will look at any more, or
- * that turns out not to matter. Each of these doublings multiplies with the number of clients, so they are bounded here.
+/* States that differ in dead data. Two states are alike (bisimilar) if they can do the same from then on,
+ * label by label and event by event. If alike states have two fingerprints, they hold data that is never
+ * read again, or does not matter. The ratio of states to classes of alike states multiplies with the number
+ * of clients, so this test bounds it.
  *
- * With the name of a scenario file as argument, the same for its first set of run constants; pairs of states that are alike are
- * counted by the blocks that differ, the most frequent first. */
+ * With the name of a scenario file as argument, the program counts for the file's first set of run
+ * constants. It then lists by which blocks alike states differ, the most frequent first. */
 #include "base/hash.h"
 #include "check/check.h"
 #include "check/state.h"
@@ -30,7 +31,7 @@
 
 struct edge {
     uint32_t from, to;
-    uint64_t label; /* of the step, and of what happened in it */
+    uint64_t label; /* hash of the step's label and of its events */
 };
 
 struct difference {
@@ -46,7 +47,7 @@ static uint64_t signature[STATES_MAX];
 static uint64_t sorted[STATES_MAX];
 static struct edge *edges;
 static size_t edge_count, edge_capacity;
-static uint64_t events; /* of the present step */
+static uint64_t events; /* hash of the events of the present step */
 
 /* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 bool __real_check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
@@ -103,7 +104,7 @@ static void forget(void)
     all_states_close(&all);
 }
 
-/* ---- those that are alike ---- */
+/* ---- classes of alike states ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -112,7 +113,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Numbers the classes by their signatures; returns how many there are. */
+/* Numbers the classes by their signatures. Returns their number. */
 static uint32_t number_classes(void)
 {
     uint32_t count = 0;
@@ -130,7 +131,8 @@ static uint32_t number_classes(void)
     return count;
 }
 
-/* Divides the states by what they can do, and then by the classes that this leads to, until nothing changes. */
+/* Divides the states into classes by partition refinement: first by the labels of their steps, then also by
+ * the classes to which the steps lead, until nothing changes. Returns the number of classes. */
 static uint32_t divide(void)
 {
     uint32_t count = 1;
@@ -150,7 +152,7 @@ static uint32_t divide(void)
     return count;
 }
 
-/* ---- what makes them two ---- */
+/* ---- differences of alike states ---- */
 
 static const char *name_of(int block)
 {
@@ -172,7 +174,7 @@ static const char *name_of(int block)
     return name;
 }
 
-/* A hash of the judges' records of each kind, but for their numbers. */
+/* Hashes the judges' records of each kind, without their numbers. */
 static void read_kinds(uint64_t *kind)
 {
     const struct check_table *table = world_judges(all.run.world);
@@ -185,7 +187,7 @@ static void read_kinds(uint64_t *kind)
     }
 }
 
-/* Adds what differs to the list, with the kinds of records (enum record_kind) if it is the judges. */
+/* Adds the name of a block that differs. The judges' block gets the kinds of records that differ, too. */
 static void add_name(struct difference *found, int block, uint64_t kind[2][RECORD_KINDS])
 {
     size_t size = strlen(found->blocks);
@@ -262,14 +264,14 @@ static void show_differences(void)
 #define PAIR "world used untimed\nmutex /locks/x\nprocess a b: acquire release\n"
 #define TAIL "----\nholds at_most_one_holder\n"
 
-/* At most so many percent of the states that are needed. */
+/* Checks that there are at most `percent` states for each 100 classes. */
 static void check(const char *text, uint32_t percent)
 {
     enumerate(text);
     uint32_t classes = divide();
     print_message("%u states, %u of them needed\n", all.count, classes);
     assert_true((uint64_t)all.count * 100 <= (uint64_t)classes * percent);
-    assert_true(classes > 100); /* it is not that everything is alike */
+    assert_true(classes > 100); /* the test would be empty if all states were alike */
     forget();
 }
 

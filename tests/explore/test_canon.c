@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Renaming numbers that grow (D3c): states that count as one can do the same, step by step and label by label, and go to
- * states that count as one. What is checked is a bisimulation on all states of small worlds: each state that is met in
- * another disguise than the first time is asked for all its steps again. */
+/* Renaming numbers that grow (D3c): states that count as one can do the same, label by label, and go to
+ * states that count as one. The test checks this bisimulation on all states of small worlds. If a state is
+ * met in another disguise (with other numbers) than the first time, all its steps are done again. */
 #include "base/hash.h"
 #include "state/canon.h"
 #include "support/all_states.h"
@@ -17,8 +17,8 @@
 #define STATES_MAX (1u << 17)
 
 struct met {
-    uint64_t plain;  /* fingerprint of the disguise in which it was met first */
-    uint64_t future; /* of its labels and of the states behind them; 0 = not known yet */
+    uint64_t plain;  /* fingerprint, without renaming, of the disguise that was met first */
+    uint64_t future; /* sum of hashes of its steps' labels and of the states to which they lead */
 };
 
 static struct all_states all;
@@ -43,7 +43,7 @@ static void add_to_future(void *context, const struct action *action, uint64_t l
     meet();
 }
 
-/* The present state may be a known one in another disguise: then it can do what that one can. */
+/* If the present state is a known one in another disguise, checks that it has the same future. */
 static void compare_disguise(void *context, const struct action *action, uint64_t label)
 {
     (void)context;
@@ -129,7 +129,7 @@ static void with_a_crash(void **state)
     check(HEAD "process a b: acquire release\nexplore crash<=1\n" TAIL);
 }
 
-/* Data is set: then it matters what a client has seen last. */
+/* A program sets data, so the last zxid that a client has seen matters. */
 static void with_a_request_to_give_back(void **state)
 {
     (void)state;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A search finds out when it cannot be believed: a recipe that knows something the world does not, a block that is written
- * to and not marked, a way back that does not lead back. */
+/* A search that checks itself (explore/distrust.h) finds out when its result cannot be trusted. Faults
+ * planted here: a recipe with state outside the world, a write to an unmarked block, a state that no path
+ * leads to, and more. */
 #include "base/arena.h"
 #include "explore/explore.h"
 #include "scenario/recipes.h"
@@ -29,9 +30,9 @@ static struct outcome outcome;
 static unsigned calls;
 static bool moody, forgetful, armed, haunted, rash, careless;
 
-/* ---- what goes wrong ---- */
+/* ---- planted faults ---- */
 
-/* Every third time it takes an id that nobody needs: the static counter is not part of the world. */
+/* A query with state outside the world: every third call takes an unused id, by a static counter. */
 static enum ls_belief moody_query(const void *state, int lock, int owner)
 {
     uint8_t id[16];
@@ -41,7 +42,7 @@ static enum ls_belief moody_query(const void *state, int lock, int owner)
     return recipe_find("mutex")->query(state, lock, owner);
 }
 
-/* It says that it looks at no name but its own. */
+/* An unread() that is wrong: it says that the recipe looks at no name but its own. */
 static void careless_unread(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
                             bool *unread)
 {
@@ -56,7 +57,7 @@ static void careless_unread(void (*completion)(void), const struct String_vector
 struct world_image *__wrap_world_save(struct world *world);
 struct world_image *__real_world_save(struct world *world);
 
-/* The step after this one writes where nobody has marked. */
+/* Arms a fault: the step that follows writes to a block that it has not marked. */
 struct world_image *__wrap_world_save(struct world *world)
 {
     armed = forgetful;
@@ -78,7 +79,7 @@ bool __wrap_arena_resize(struct arena *arena, int block, size_t used)
 uint32_t __wrap_intern_take(struct intern *intern, int block);
 uint32_t __real_intern_take(struct intern *intern, int block);
 
-/* Soon after the beginning something stands in the world that no step writes. */
+/* Plants, soon after the beginning, a value in the world that no step writes. */
 uint32_t __wrap_intern_take(struct intern *intern, int block)
 {
     if (haunted && block == the_world.state_block && ++calls > 3) {
@@ -93,7 +94,7 @@ enum world_alone __wrap_world_alone(struct world *world, int process, const stru
 enum world_alone __real_world_alone(struct world *world, int process, const struct action *actions, int count,
                                     int *which);
 
-/* Whatever may happen meanwhile, a message may go first. */
+/* A wrong world_alone(): any delivery of a message may be the only successor. */
 enum world_alone __wrap_world_alone(struct world *world, int process, const struct action *actions, int count,
                                     int *which)
 {
@@ -143,7 +144,7 @@ static void a_recipe_that_remembers(void **state)
     moody = false;
     assert_int_equal(outcome.verdict, VERDICT_ERROR);
     assert_non_null(
-        strstr(outcome.text, "' ends in another state ")); /* when done again, or than is remembered */
+        strstr(outcome.text, "' ends in another state ")); /* when repeated, or than the memo has */
 }
 
 static void a_recipe_that_reads_what_it_says_it_does_not(void **state)
@@ -156,7 +157,7 @@ static void a_recipe_that_reads_what_it_says_it_does_not(void **state)
     assert_non_null(strstr(outcome.text, "if its list lacks names that the recipe does not look at"));
 }
 
-/* A search ends when it has found out. */
+/* A search ends as soon as it has found such a step. */
 static void a_step_that_should_not_go_first(void **state)
 {
     (void)state;
@@ -167,7 +168,7 @@ static void a_step_that_should_not_go_first(void **state)
     rash = false;
     assert_int_equal(outcome.verdict, VERDICT_ERROR);
     assert_non_null(strstr(outcome.text, "it makes a difference whether 'deliver "));
-    assert_true(outcome.steps < all / 6); /* of a search of everything */
+    assert_true(outcome.steps < all / 6); /* `all`: steps of a whole search */
 }
 
 static void a_block_that_nobody_marked(void **state)
@@ -187,7 +188,7 @@ static void a_state_that_no_path_leads_to(void **state)
     search(true);
     assert_int_equal(outcome.verdict, VERDICT_ERROR);
     assert_non_null(strstr(outcome.text, "is another one when it is reached from the start"));
-    search(false); /* and nobody would know */
+    search(false); /* without distrust the fault stays unnoticed */
     haunted = false;
     assert_int_equal(outcome.verdict, VERDICT_HOLDS);
 }

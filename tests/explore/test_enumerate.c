@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* An enumerator that shares nothing with the search: no snapshots, no fingerprints, no reductions. Every list of choices
- * is done again from the start, and the states that they lead to are told apart by all their bytes. It must find the same
+/* An enumerator that shares nothing with the search: no snapshots, no fingerprints, no reductions. It does
+ * each list of choices from the start, and distinguishes states by all their bytes. It must find the same
  * states as the breadth-first search, each at the same depth.
  *
- * The search is listened to where it does a step and where it looks a state up. */
+ * The test hears of the search's steps and of its look-ups of states through wrapped functions. */
 #include "base/arena.h"
 #include "explore/expansion.h"
 #include "scenario/recipes.h"
@@ -25,7 +25,8 @@
 
 #define DEPTH_MAX 64
 
-/* ---- a set of states: two independent sums over all live bytes, 128 bits, and the depth at which it was found ---- */
+/* ---- a set of states: two independent sums over all live bytes, 128 bits, and the depth at which it was
+ * found ---- */
 
 struct known {
     uint64_t a, b;
@@ -51,7 +52,7 @@ static struct known present_state(int depth)
     return state;
 }
 
-/* Where a state is, or would be. */
+/* Returns the slot of a state in the table, or the free slot that is to have it. */
 static struct known *find(const struct known *state)
 {
     size_t at = (size_t)(state->a % places);
@@ -77,12 +78,12 @@ static void open_set(void)
 struct enumeration {
     struct run run;
     int depth_max;
-    bool all_lists; /* also those that go on from a state that was seen with as many choices left */
+    bool all_lists; /* go on also from a state that was seen with as many choices left */
     uint64_t lists;
     int choice[DEPTH_MAX];
 };
 
-/* Does the list of choices from the start. Returns how many could come next. */
+/* Does the list of choices from the start. Returns how many choices there are at its end. */
 static int do_again(struct enumeration *e, int depth)
 {
     static struct action enabled[WORLD_ACTIONS_MAX];
@@ -115,13 +116,13 @@ static void enumerate(struct enumeration *e, int depth)
     }
 }
 
-/* ---- what the search finds ---- */
+/* ---- states that the search finds ---- */
 
 static struct {
     bool listening;
     int depth_max;
-    uint64_t found[DEPTH_MAX + 1]; /* by depth */
-    uint64_t strange;              /* those that the enumerator has not, or at another depth */
+    uint64_t found[DEPTH_MAX + 1]; /* number of states, by depth */
+    uint64_t strange;              /* states that the enumerator lacks, or has at another depth */
     volatile int stop;
 } heard;
 
@@ -157,7 +158,7 @@ static void compare(const struct run_setup *setup, int depth_max, bool all_lists
     for (int i = 0; i < WORLD_FAULTS; i++) {
         faults += setup->scenario->options.budget[i];
     }
-    e.run.faults_max = faults; /* what is left of it is a part of each state */
+    e.run.faults_max = faults; /* the rest of the budget is a part of each state */
     open_set();
     enumerate(&e, 0);
     assert_null(run_trouble(&e.run));
@@ -198,7 +199,7 @@ static void enumerate_text(const char *explore, int depth_max, bool all_lists)
 
 #define PAIR "world used\nmutex /l/x\nprocess a b: acquire release\n"
 
-/* The full tier goes deeper: see slow_enumerate_deeper.sh. */
+/* Returns by how many steps the full tier goes deeper: see slow_enumerate_deeper.sh. */
 static int deeper_by(void)
 {
     const char *text = getenv("ENUMERATE_DEEPER");
@@ -217,7 +218,7 @@ static void test_all_lists_with_faults(void **state)
     enumerate_text(PAIR "explore loss<=1 expire<=1", 6 + deeper_by(), true);
 }
 
-/* Here a list is not continued if its state was seen with as many choices left. */
+/* Does not continue a list if its state was seen with as many choices left. */
 static void test_all_states_with_faults(void **state)
 {
     (void)state;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What is asked of graphs about "for ever", on small graphs: some by hand, and many drawn ones that are compared with the
- * plainest way to answer. */
+/* Questions of liveness about graphs (explore/graph.h): which nodes can reach a mark, and which strongly
+ * connected components are fair. Some small graphs are made by hand; many are drawn, and their answers
+ * compared with those of a naive algorithm. */
 #include "explore/graph.h"
 
 #include "base/hash.h"
@@ -19,7 +20,7 @@
 #define GRAPHS 20000
 #define EDGES_MAX 40
 
-/* A graph as it is drawn: edges one by one, in the order of their sources. */
+/* A drawn graph: a list of edges, sorted by their sources. */
 struct drawn {
     int nodes, edges;
     int from[EDGES_MAX], to[EDGES_MAX];
@@ -44,9 +45,9 @@ static void build(struct graph *graph, const struct drawn *drawn)
     assert_int_equal(graph->edges, (size_t)drawn->edges);
 }
 
-/* ---- the plainest way ---- */
+/* ---- the naive algorithm ---- */
 
-/* Which nodes can be reached from which, inside those that have the mark; a node reaches itself. */
+/* Computes which nodes can be reached from which, by nodes with the mark alone. A node reaches itself. */
 static void reach(const struct drawn *drawn, uint32_t mark, bool reached[NODES][NODES])
 {
     memset(reached, 0, sizeof(bool[NODES][NODES]));
@@ -83,7 +84,7 @@ static bool is_offered_by_all(const struct drawn *drawn, const bool *member, uns
     return true;
 }
 
-/* Whether a fair run can stay in this set of nodes, using all of its edges. */
+/* Returns whether a run that stays in this set of nodes, and takes all of its edges, is fair. */
 static bool can_stay(const struct drawn *drawn, const bool *member)
 {
     for (unsigned label = 0; label < 8; label++) {
@@ -113,7 +114,7 @@ static void compare_kept(const struct graph *graph, const struct drawn *drawn)
     }
 }
 
-/* The way round that is found is one: connected, inside, and fair by itself. */
+/* Checks the cycle of a component: its edges connect, it stays in the component, and it is fair. */
 static void check_cycle(const struct graph *graph, const struct drawn *drawn, const uint32_t *component,
                         int n)
 {
@@ -207,7 +208,7 @@ static bool first_is_fair(const struct drawn *drawn)
 static void test_who_never_does_what_is_always_possible_is_unfair(void **state)
 {
     (void)state;
-    /* Round and round by label 0, while label 1 would lead out all the time. */
+    /* The cycle takes label 0, while label 1 leads out of it and is enabled all the time. */
     struct drawn drawn = {.nodes = 3,
                           .edges = 4,
                           .from = {0, 0, 1, 1},
@@ -215,10 +216,10 @@ static void test_who_never_does_what_is_always_possible_is_unfair(void **state)
                           .label = {0, 1, 0, 1},
                           .mark = {1, 1, 0}};
     assert_false(first_is_fair(&drawn));
-    drawn.label[3] = 2; /* label 1 is possible now and then only */
+    drawn.label[3] = 2; /* label 1 is not enabled all the time */
     assert_true(first_is_fair(&drawn));
     drawn.label[3] = 1;
-    drawn.label[2] = 1; /* and it is done now and then */
+    drawn.label[2] = 1; /* label 1 is taken in the cycle */
     assert_true(first_is_fair(&drawn));
 }
 
@@ -233,7 +234,7 @@ static void test_a_state_where_nothing_has_to_happen_is_fair(void **state)
     assert_true(first_is_fair(&drawn));
 }
 
-/* A line of a million nodes and back: nothing may be recursive. */
+/* A cycle of a million nodes: an algorithm by recursion would exhaust the stack. */
 static void test_a_long_way_round_needs_no_stack(void **state)
 {
     enum { LONG = 1000000 };

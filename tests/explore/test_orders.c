@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Depth first and breadth first agree on what there is; breadth first finds the shortest way to what is wrong. */
+/* Depth-first and breadth-first search find the same states. Breadth first finds the shortest violation. */
 #include "explore/expansion.h"
 #include "replay/replay.h"
 #include "scenario/recipes.h"
@@ -22,7 +22,7 @@
 static char folder[] = "/tmp/lockstep-XXXXXX";
 static struct outcome outcome;
 
-/* What is remembered is forgotten as often as a search looks at it. */
+/* The memory of steps counts as full each time that the search asks, so it is cleared again and again. */
 static bool forgetful;
 static int sweeps;
 
@@ -178,7 +178,7 @@ static void test_refused_memory_is_a_limit(void **state)
         assert_string_equal(outcome.text, "  memory is short\n");
         assert_true(outcome.search.states >= 15);
     }
-    search_in(EXPLORE_BREADTH_FIRST, false, PAIR "----\n"); /* and what is left works */
+    search_in(EXPLORE_BREADTH_FIRST, false, PAIR "----\n"); /* a search after these failures works */
     assert_int_equal(outcome.verdict, VERDICT_HOLDS);
 }
 
@@ -210,7 +210,7 @@ static void test_what_is_forgotten_is_found_again(void **state)
     refused_in = -1;
 }
 
-/* Fewer states, the same verdicts; and what is left out is what differs by its budgets alone. */
+/* Subsumption gives fewer states and the same verdicts. Without budgets it leaves out no state. */
 static void test_subsumed_states_hide_nothing(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void test_subsumed_states_hide_nothing(void **state)
     search(PAIR "----\n", RECIPE_DEFAULT, &(struct explore_options){.out = folder});
     uint64_t all = outcome.search.states;
     search(PAIR "----\n", RECIPE_DEFAULT, &(struct explore_options){.subsume = true, .out = folder});
-    assert_true(outcome.search.states == all); /* without a budget there is nothing to leave out */
+    assert_true(outcome.search.states == all); /* states without a budget subsume none */
 }
 
 /* No run can spend three cancels, so each waiting owner has a cancel left. */

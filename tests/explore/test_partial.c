@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Partial order (explore/partial.h), on all states of small worlds: a step that goes before all others stays possible whatever
- * the others do first, and leads to the same states before them and behind them, judges included; and what is left still comes
- * to each state in which nothing moves. */
+/* Partial-order reduction (explore/partial.h), on all states of small worlds. A persistent step, which may
+ * be the only successor of its state, stays enabled while other steps go first. It commutes with each of
+ * them: both orders lead to one state, judges included. The reduced search still reaches each state in
+ * which nothing moves. */
 #include "base/arena.h"
 #include "base/hash.h"
 #include "explore/partial.h"
@@ -28,11 +29,11 @@ struct edge {
 };
 
 struct node {
-    uint32_t first, count; /* of its edges */
+    uint32_t first, count; /* its edges: index of the first, and number */
     bool moves;
-    bool kept;                  /* the search with partial order comes here */
-    uint64_t alone[PROCESSES];  /* label of the step that may go before all others; 0 = none */
-    uint64_t before[PROCESSES]; /* label of one that may still be done first; 0 = none */
+    bool kept;                  /* the reduced search reaches it */
+    uint64_t alone[PROCESSES];  /* label of the process's persistent step; 0 = none */
+    uint64_t before[PROCESSES]; /* label of a persistent step of this state or an earlier one; 0 = none */
 };
 
 static struct all_states all;
@@ -41,7 +42,7 @@ static struct partial partial;
 static struct node node[STATES_MAX];
 static struct edge *edge;
 static size_t edges, edges_max;
-static uint32_t put_off; /* states in which such a step is possible though it need not go first any more */
+static uint32_t put_off; /* number of states to which a persistent step of an earlier state was put off */
 
 /* ---- the graph ---- */
 
@@ -69,9 +70,9 @@ static const struct edge *edge_of(uint32_t state, uint64_t label)
     return NULL;
 }
 
-/* ---- which step ---- */
+/* ---- persistent steps ---- */
 
-/* Does the step and says whether it has kept to its process. */
+/* Does the step. Returns whether it has kept to its process. */
 static bool is_alone(const struct action *action, bool unused)
 {
     struct world *world = all.run.world;
@@ -98,7 +99,8 @@ static bool is_alone(const struct action *action, bool unused)
     return alone && (!unused || stays);
 }
 
-/* The label is that of the edge that leads where the step leads. */
+/* Returns the label of the persistent step of a process, or 0. The edge with this label leads where it
+ * leads. */
 static uint64_t label_of_alone(uint32_t state, int process)
 {
     struct action actions[WORLD_ACTIONS_MAX];
@@ -114,7 +116,7 @@ static uint64_t label_of_alone(uint32_t state, int process)
     return is_alone(&actions[which], alone == WORLD_ALONE_IF_UNUSED) ? label : 0;
 }
 
-/* ---- what must be true of it ---- */
+/* ---- independence ---- */
 
 static const char *text_of(uint32_t state, uint64_t label)
 {
@@ -133,7 +135,8 @@ static const char *text_of(uint32_t state, uint64_t label)
     return "?";
 }
 
-/* With everybody else's next step the order makes no difference, and behind that step it may still be done. */
+/* Checks that the persistent step of a process commutes with each other step of the state. The step is
+ * still to come after these, so it is noted at their states. */
 static void go_on_without(uint32_t state, int process)
 {
     uint64_t label = node[state].before[process];
@@ -175,7 +178,7 @@ static void check_independence(void)
     }
 }
 
-/* Returns how many states are kept. */
+/* Marks the states that the reduced search reaches. Returns their number. */
 static uint32_t keep_reachable(void)
 {
     static uint32_t waits[STATES_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A file is whole or is not believed, and an old one stays until the new one is complete. */
+/* A file that is not whole is refused, and an old file stays until the new one is complete. */
 #include "explore/savefile.h"
 
 #include "base/hash.h"
@@ -34,7 +34,7 @@ static int remove_folder(void **state)
 {
     (void)state;
     unlink(path);
-    return rmdir(folder); /* nothing else may be left */
+    return rmdir(folder); /* fails if another file is left */
 }
 
 static void write_numbers(uint64_t count)
@@ -49,7 +49,7 @@ static void write_numbers(uint64_t count)
     assert_int_equal(savefile_finish(&file), 0);
 }
 
-/* All of it; false if the file says that it is none. */
+/* Reads the whole file, and checks its numbers. Returns false if the file is refused. */
 static bool read_numbers(uint64_t wanted)
 {
     struct savefile_reader file;
@@ -139,7 +139,7 @@ static void test_every_shorter_file_shows(void **state)
     assert_false(read_numbers(NUMBERS));
 }
 
-/* A file may say that more bytes follow than there are. */
+/* A file may claim that more bytes follow than there are. */
 static void test_lengths_are_not_believed(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void test_lengths_are_not_believed(void **state)
     }
 }
 
-/* Until a new file is finished the old one is there; one that cannot be finished leaves it. */
+/* The old file is there until a new one is finished, and stays if the new one cannot be finished. */
 static void test_the_old_file_stays(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What waits in a search as bytes: entries come back as they were, and bytes that are none are told apart. */
+/* The stack of a search, packed into bytes: entries are unpacked as they were, and other bytes are
+ * refused. */
 #include "explore/stack.h"
 
 #include <setjmp.h>

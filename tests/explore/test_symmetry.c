@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* States that differ only in which process is which (state/canon.h). On all states of small worlds: the order that is
- * found by colours merges what trying all orders merges; and states that count as one can do the same steps, which go to
- * states that count as one. */
+/* Symmetry reduction (state/canon.h): states that are permutations of each other's processes count as one.
+ * Checked on all states of small worlds: the order by colours merges the same states as trying all orders
+ * does. States that count as one can do the same steps, which go to states that count as one. */
 #include "base/hash.h"
 #include "state/canon.h"
 #include "support/all_states.h"
@@ -19,8 +19,8 @@
 
 struct known {
     uint64_t colors; /* fingerprint without names, by colours */
-    uint64_t tried;  /* the same, by trying all orders */
-    uint64_t future; /* of the kinds of steps and of the states behind them */
+    uint64_t tried;  /* fingerprint without names, by trying all orders */
+    uint64_t future; /* sum of hashes of the kinds of its steps and of the states to which they lead */
 };
 
 static struct all_states all;
@@ -30,7 +30,7 @@ static struct known known[STATES_MAX];
 
 /* ---- all orders ---- */
 
-/* The least fingerprint of all orders that begin with the first `fixed` places of `place`. */
+/* Returns the least fingerprint of all orders that begin with the first `fixed` places of `place`. */
 static uint64_t least_of(uint8_t *place, int count, int fixed)
 {
     uint64_t least = UINT64_MAX;
@@ -83,7 +83,8 @@ static int by_tried(const void *a, const void *b)
     return one->tried < other->tried ? -1 : one->tried > other->tried;
 }
 
-/* How many different states there are by one measure; those that count as one must have the same future. */
+/* Returns how many different states there are by one fingerprint, and adds the others to *merged. States
+ * with one fingerprint must have one future. */
 static size_t count_classes(struct known **sorted, int (*compare)(const void *, const void *), size_t *merged)
 {
     size_t classes = all.count > 0;
@@ -99,7 +100,7 @@ static size_t count_classes(struct known **sorted, int (*compare)(const void *, 
     return classes;
 }
 
-/* What colours merge is all that there is to merge. */
+/* Checks that the order by colours merges as many states as trying all orders does. */
 static void check(const char *text, int clients)
 {
     static struct known *sorted[STATES_MAX];
@@ -156,7 +157,7 @@ static void with_a_cancel(void **state)
     check(HEAD "process a b: acquire timeout=1s release\nexplore cancel<=1\n" TAIL, 2);
 }
 
-/* Two threads of a process: it has watches on nodes of different processes when its link breaks. */
+/* A process with two threads has watches on nodes of different processes when its link breaks. */
 static void with_two_watches(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A file that says of itself that it is whole is not believed in anything else: whatever stands in it, a search that goes on
- * from it ends, with an error or with a result. */
+/* Checkpoints with changed bytes and a matching checksum. For any content, a search that goes on from the
+ * file ends with an error or with a result. */
 #include "base/hash.h"
 #include "explore/explore.h"
 #include "explore/savefile.h"
@@ -20,9 +20,9 @@
 #include <cmocka.h>
 
 #define PAIR "world used\nmutex /l/x\nprocess a b: acquire release\nexplore loss<=1\n----\n"
-#define STATES 5394 /* of the last layer, see modes.sh */
+#define STATES 5394 /* number of states of the last layer, see modes.sh */
 #define TRANSITIONS 13926
-#define KEPT 4000 /* states, of the last layer */
+#define KEPT 4000 /* number of states of the last layer that are in the checkpoint */
 #define CHANGES 150
 #define FILE_MAX (1u << 20)
 
@@ -53,7 +53,7 @@ static void search(const char *from, const char *to, uint64_t states_max, int wo
     scenario_close(&scenario);
 }
 
-/* A search that has met its limit, as bytes without the sum. */
+/* Keeps a search that has met its limit, and reads the file without its checksum. */
 static int keep_one(void **state)
 {
     (void)state;
@@ -100,14 +100,15 @@ static void test_it_goes_on_to_the_same_end(void **state)
     }
 }
 
-/* Fingerprints are most of the file, and one as good as another: most changes are made before them. */
+/* Returns where to change a byte. Most of the file is fingerprints, which are alike, so most changes are
+ * before them. */
 static size_t place_of_change(uint64_t turn)
 {
     size_t before = size - KEPT * sizeof(uint64_t);
     return hash_mix(turn * 3) % (turn % 4 != 0 ? before : size);
 }
 
-/* What makes no sense is refused; a violation that nobody has seen is not believed. */
+/* Returns whether the error says that the file is refused, or that a violation in it cannot be repeated. */
 static bool is_told(const char *text)
 {
     return strstr(text, "cannot be gone on with") != NULL ||
@@ -150,7 +151,7 @@ static void test_no_shorter_one_is_gone_on_with(void **state)
     assert_int_equal(outcome.verdict, VERDICT_ERROR);
 }
 
-/* What cannot be kept is said, and the search is not taken for one that has been. */
+/* A search that cannot be kept says so, and ends with an error. */
 static void test_a_file_that_cannot_be_written_is_told(void **state)
 {
     (void)state;

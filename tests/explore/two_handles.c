@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A recipe with two handles, for the tests of searches that leave orders out: what it hears on the second one tells it whether the
- * first one's process has heard already that its link is down. Only between that loss and its telling does it grant, and wrongly: no
- * search may take the telling for something that can as well go first. */
+/* A recipe with two handles, for tests of partial-order reduction. It asks on the second handle, and reads
+ * zoo_state() of the first. It grants, wrongly, only while the first handle's link is down and its watcher
+ * has not been called. A reduction that always calls that watcher first would miss the violation. */
 #include <lockstep/error.h>
 #include <lockstep/recipe.h>
 #include <zookeeper/zookeeper.h>

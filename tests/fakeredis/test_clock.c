@@ -61,7 +61,7 @@ static void time_goes_on_without_those_who_cannot(void **state)
 }
 
 /* Connects, and makes a key with a lease, at 1000 ms. */
-static void make_lease(void)
+static redisAsyncContext *make_lease(void)
 {
     redisAsyncContext *c = bench_connect(0);
     bench_now = 1020;
@@ -73,6 +73,7 @@ static void make_lease(void)
     bench_now = 1060;
     fakeredis_deliver(0, 0);
     bench_saw("up (wrote k) (leased k) 1=OK ");
+    return c;
 }
 
 static void a_lease_ends_at_its_time(void **state)
@@ -112,6 +113,22 @@ static void a_jump_shortens_leases_that_run(void **state)
     assert_true(fakeredis_is_over(0, fakeredis_key(0, 0)));
 }
 
+/* A new value that keeps the lease keeps its history; a new lease has none. */
+static void a_shortened_lease_stays_so_beside_a_new_value(void **state)
+{
+    (void)state;
+    open_timed(0);
+    redisAsyncContext *c = make_lease();
+    fakeredis_jump(0, 20);
+    bench_send(0, c, "2", "SET k 2 KEEPTTL");
+    bench_send(0, c, "3", "PEXPIRE k 100");
+    bench_now = 1090;
+    fakeredis_apply(0, 0);
+    assert_true(fakeredis_key(0, 0)->shortened);
+    fakeredis_apply(0, 0);
+    assert_false(fakeredis_key(0, 0)->shortened);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +137,7 @@ int main(void)
         cmocka_unit_test_teardown(a_lease_ends_at_its_time, bench_close),
         cmocka_unit_test_teardown(a_fast_clock_ends_it_early, bench_close),
         cmocka_unit_test_teardown(a_jump_shortens_leases_that_run, bench_close),
+        cmocka_unit_test_teardown(a_shortened_lease_stays_so_beside_a_new_value, bench_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

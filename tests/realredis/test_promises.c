@@ -247,6 +247,71 @@ static void owners_stand_in_a_queue(void **state)
     close_client(&a);
 }
 
+/* The client hears its own message about the key: it must not make use of it, for others wait for that message, too. */
+static void a_key_that_is_given_up_is_not_taken_back_at_once(void **state)
+{
+    (void)state;
+    static const struct ls_redis_options usual = {0};
+    struct client a;
+    struct ls_redis_mutex mutex;
+    memset(&line, 0, sizeof line);
+    open_with(&a, the_server.hosts, &usual);
+    assert_int_equal(ls_redis_wait_connected(&a.redis, PATIENCE_MS), LS_OK);
+    assert_int_equal(server_command(&the_server, "SET job foreign"), 1);
+    assert_int_equal(ls_redis_mutex_init(&mutex, &a.redis, "job", &LINE_OPS), LS_OK);
+    for (uint64_t owner = 1; owner <= LS_REDIS_HANDOVERS_MAX + 2; owner++) {
+        assert_int_equal(ls_redis_mutex_acquire_start(&mutex, owner, -1), LS_OK);
+    }
+    WAIT_UNTIL(server_command(&the_server, "PUBLISH job:free x") == 1); /* it hears messages from now on */
+    assert_int_equal(server_command(&the_server, "DEL job"), 1);
+    assert_int_equal(server_command(&the_server, "PUBLISH job:free x"), 1);
+    int owner = 1;
+    for (; owner <= LS_REDIS_HANDOVERS_MAX; owner++) {
+        WAIT_UNTIL(count(&line.granted) == owner);
+        assert_int_equal(ls_redis_mutex_release_start(&mutex, (uint64_t)owner), LS_OK);
+    }
+    WAIT_UNTIL(count(&line.granted) == owner);
+    note_timer("poll");
+    long before = now_ms();
+    assert_int_equal(ls_redis_mutex_release_start(&mutex, (uint64_t)owner), LS_OK);
+    WAIT_UNTIL(count(&line.granted) == owner + 1);
+    long took = now_ms() - before;
+    noted_timer = NULL;
+    assert_int_equal(delay_count, 1);
+    assert_in_range(took, delays[0] - 1, PATIENCE_MS);
+    assert_int_equal(ls_redis_mutex_release_start(&mutex, (uint64_t)owner + 1), LS_OK);
+    assert_int_equal(ls_redis_mutex_close(&mutex), LS_OK);
+    close_client(&a);
+}
+
+/* The server does the request once the acquire is over. The reply has the key given back. */
+static void an_acquire_that_is_given_up_leaves_no_key(void **state)
+{
+    (void)state;
+    static const struct ls_redis_options usual = {0};
+    struct client a;
+    open_with(&a, the_server.hosts, &usual);
+    assert_int_equal(ls_redis_wait_connected(&a.redis, PATIENCE_MS), LS_OK);
+    for (int canceled = 0; canceled < 2; canceled++) {
+        stop_process(&the_server);
+        int rc = ls_redis_mutex_acquire_start(&a.mutex, 1, canceled ? -1 : 50);
+        sleep_ms(20); /* it is sent */
+        rc |= canceled ? ls_redis_mutex_cancel(&a.mutex, 1) : 0;
+        sleep_ms(100);
+        int told = count(&a.told.done);
+        continue_process(&the_server);
+        assert_int_equal(rc, LS_OK);
+        assert_int_equal(told, canceled + 1);
+        assert_int_equal(a.told.done_rc, canceled ? LS_ECANCELED : LS_ETIMEDOUT);
+        WAIT_UNTIL(server_command(&the_server, "GETEX job:token") == 1); /* it was done */
+        long before = now_ms();
+        WAIT_UNTIL(server_command(&the_server, "EXISTS job") == 0);
+        assert_in_range(now_ms() - before, 0, SOON_MS);
+        assert_int_equal(server_command(&the_server, "DEL job:token"), 1);
+    }
+    close_client(&a);
+}
+
 /* The key has a lease of another client, whose end nobody tells. */
 static void the_end_of_a_lease_is_noticed(void **state)
 {
@@ -280,7 +345,9 @@ static void a_message_tells_of_a_release(void **state)
     WAIT_UNTIL(count(&b.told.done) == 1);
     assert_in_range(now_ms() - before, 0, SOON_MS);
     assert_true(b.told.token > 0);
-    assert_int_equal(server_command(&the_server, "GET job:token") > 0, 1);
+    assert_int_equal(
+        server_command(&the_server, "EVAL %s 0", "return tonumber(redis.call('get', 'job:token'))"),
+        b.told.token);
     close_client(&a);
     close_client(&b);
 }
@@ -458,6 +525,29 @@ static void a_close_of_the_client_closes_its_mutexes(void **state)
     close_client(&a);
 }
 
+/* The server does no writes for a while. Nobody waits for the answer any more, and the key is given back all the same. */
+static void a_close_gives_back_when_the_server_can(void **state)
+{
+    (void)state;
+    static const struct ls_redis_options usual = {0};
+    struct client a;
+    struct ls_redis_mutex mutex;
+    open_with(&a, the_server.hosts, &usual);
+    assert_int_equal(ls_redis_mutex_init(&mutex, &a.redis, "other", NULL), LS_OK);
+    assert_int_equal(ls_redis_mutex_acquire(&mutex, PATIENCE_MS), LS_OK);
+    assert_int_equal(server_command(&the_server, "CONFIG SET min-replicas-to-write 1"), 1);
+    int closed = ls_redis_mutex_close(&mutex);
+    sleep_ms(50);
+    long long stood = server_command(&the_server, "EXISTS other");
+    assert_int_equal(server_command(&the_server, "CONFIG SET min-replicas-to-write 0"), 1);
+    assert_int_equal(closed, LS_OK);
+    assert_int_equal(stood, 1);
+    long before = now_ms();
+    WAIT_UNTIL(server_command(&the_server, "EXISTS other") == 0);
+    assert_in_range(now_ms() - before, 0, SOON_MS);
+    close_client(&a);
+}
+
 /* A mutex is initialised before its client starts, or without a connection. A server that is silent keeps no close. */
 static void no_close_waits_for_a_server(void **state)
 {
@@ -493,6 +583,8 @@ int main(void)
         cmocka_unit_test_setup(leases_are_as_long_as_the_options_say, clean_server),
         cmocka_unit_test_setup(a_grant_without_replicas_is_given_back, clean_server),
         cmocka_unit_test_setup(owners_stand_in_a_queue, clean_server),
+        cmocka_unit_test_setup(a_key_that_is_given_up_is_not_taken_back_at_once, clean_server),
+        cmocka_unit_test_setup(an_acquire_that_is_given_up_leaves_no_key, clean_server),
         cmocka_unit_test_setup(the_end_of_a_lease_is_noticed, clean_server),
         cmocka_unit_test_setup(a_message_tells_of_a_release, clean_server),
         cmocka_unit_test_setup(belief_counts_from_the_request, clean_server),
@@ -501,6 +593,7 @@ int main(void)
         cmocka_unit_test_setup(callbacks_run_one_at_a_time, clean_server),
         cmocka_unit_test_setup(a_callback_may_call_what_does_not_block, clean_server),
         cmocka_unit_test_setup(a_close_of_the_client_closes_its_mutexes, clean_server),
+        cmocka_unit_test_setup(a_close_gives_back_when_the_server_can, clean_server),
         cmocka_unit_test_setup(no_close_waits_for_a_server, clean_server),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A world of an exploring scenario, in which a test takes the steps that a search would choose from. Included by one file of
+/* A world of an exploring scenario. The test takes steps, in place of a search. Included by one file of
  * each program. */
 #ifndef TESTS_SIM_SEARCHED_H
 #define TESTS_SIM_SEARCHED_H
@@ -19,7 +19,7 @@
 static struct scenario scenario;
 static struct run run;
 
-/* `header` are header lines without an end of line, the processes among them. */
+/* Begins a run. `header` has further header lines, the processes among them, without a final line end. */
 static void begin_with(const struct ls_recipe *recipe, const char *header)
 {
     static struct run_setup setup;
@@ -40,7 +40,7 @@ static void end(void)
     scenario_close(&scenario);
 }
 
-/* The enabled action of that label, or NULL. It is good until the next call. */
+/* Returns the enabled action with this label, or NULL. The action is valid until the next call. */
 static const struct action *find(const char *label)
 {
     static struct action actions[WORLD_ACTIONS_MAX];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The world's side of <lockstep/recipe.h>: what it gives to a recipe, when it calls which function, and what it makes of the
- * answers. The recipe here is a probe that grants at once and notes how it is called. Of the mutex it is asked what only a whole
- * recipe can show: revocation, guards, and closes. */
+/* The world's side of <lockstep/recipe.h>: the state and configuration that a recipe gets, the time of each
+ * call, and the effect of each answer. The recipe here is a probe, which grants at once and notes its
+ * calls. The mutex takes its place where only a whole recipe will do: for revocation, guards and closes. */
 #include "scenario/recipes.h"
 #include "scenario/run.h"
 #include "sim/world.h"
@@ -31,7 +31,7 @@ struct probe {
     zhandle_t *zh;
     struct ls_timer timer;
     bool held;
-    bool apart; /* handle() answers NULL */
+    bool apart; /* handle() returns NULL */
     int failures;
     int64_t zxid, session;
     int32_t sequence;
@@ -39,20 +39,20 @@ struct probe {
     char text[80];
 };
 
-/* How the probe behaves, and what it has seen. */
+/* Settings and observations of the probe. */
 static struct {
     int start_rc, close_rc, open_rc;
     bool arms_timer, denies;
-    bool fails;          /* an acquire is told to be busy */
-    bool refuses;        /* an acquire is refused, after what it was told */
+    bool fails;          /* an acquire fails by a report: busy */
+    bool refuses;        /* an acquire is refused, after its reports */
     bool doubts;         /* the timer ends the belief */
-    const char *timer;   /* its name; NULL = probe-timer */
+    const char *timer;   /* name of the timer; NULL = probe-timer */
     bool arms_later;     /* an acquire starts the timer */
     bool rearms;         /* the timer starts itself again */
-    int timer_rc;        /* as it was started */
-    bool waits;          /* an acquire is not answered, and a guard is made for whoever asks */
-    bool takes_anything; /* a cancel and a release return 0, whoever calls */
-    bool frees_another;  /* a release tells FREED of the next owner too */
+    int timer_rc;        /* result of the timer's start */
+    bool waits;          /* an acquire is not answered, and any owner gets a guard */
+    bool takes_anything; /* a cancel and a release return 0 for any owner */
+    bool frees_another;  /* a release reports FREED of the next owner too */
     bool was_zeroed, was_aligned;
     struct ls_recipe_config config;
     thrd_t thread;
@@ -60,11 +60,11 @@ static struct {
     int calls, fired, idle_asked, acquired, wrong_asked;
     const char *wrong;
     char guard_path[64];
-    int writes, write_rc; /* calls of multi(), and what they return in place of sending; 0 = they send */
+    int writes, write_rc; /* number of calls of multi(); their result in place of sending, 0 = they send */
     char write_path[64];
 } seen;
 
-/* Each function begins with this: it needs the mutex, which nobody holds. */
+/* Each function of the probe begins with this. It takes the mutex, which must be free. */
 static struct probe *visit(const void *state)
 {
     struct probe *probe = (struct probe *)(uintptr_t)state;
@@ -73,7 +73,7 @@ static struct probe *visit(const void *state)
     seen.other_state |= probe->magic != MAGIC;
     ls_env_unlock(probe->env);
     seen.other_thread |= !thrd_equal(seen.thread, thrd_current());
-    /* Padding counts: nobody writes to it. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
+    /* Padding counts: no code writes to it. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
     seen.other_config |= memcmp(probe->config, &seen.config, sizeof seen.config) != 0;
     return probe;
 }
@@ -132,7 +132,7 @@ static int probe_start(void *state, struct ls_env *env, const struct ls_recipe_c
     return seen.start_rc;
 }
 
-/* The timer stays armed. */
+/* Leaves the timer armed. */
 static void probe_stop(void *state)
 {
     zookeeper_close(visit(state)->zh);
@@ -297,7 +297,7 @@ static const struct ls_recipe PROBE = {
     .wrong = probe_wrong,
 };
 
-/* ---- a world with it ---- */
+/* ---- a world with the probe ---- */
 
 static struct ls_recipe recipe;
 static struct scenario scenario;
@@ -393,7 +393,7 @@ static struct probe *probe_of(int process)
     return process_state(process);
 }
 
-/* ---- what a process is given ---- */
+/* ---- the state and configuration of a process ---- */
 
 static void the_state_is_zeroed(void **state)
 {
@@ -530,7 +530,7 @@ static void a_report_may_come_before_the_acquire_returns(void **state)
     assert_int_equal(count[EVENT_FREED], 2);
 }
 
-/* Each is an answer, so that the judges see two. */
+/* The report and the refusal are an answer each, so the judges see two. */
 static void a_refusal_behind_a_report_is_told(void **state)
 {
     (void)state;
@@ -549,14 +549,14 @@ static void a_release_may_free_what_another_owner_gave_back(void **state)
     take("a acquire");
     take("a release");
     assert_int_equal(count[EVENT_FREED], 2);
-    assert_int_equal(last[EVENT_FREED].owner, 0); /* it waits until its release is announced */
+    assert_int_equal(last[EVENT_FREED].owner, 0); /* its FREED waits until its release is announced */
 }
 
 static void at_rest_a_recipe_is_asked_whether_it_is_idle(void **state)
 {
     (void)state;
     begin("process a: acquire");
-    int asked = seen.idle_asked; /* when nothing was under way */
+    int asked = seen.idle_asked; /* calls before, when nothing was under way */
     assert_true(world_rest(run.world));
     assert_int_equal(seen.idle_asked, asked + 1);
 }
@@ -567,7 +567,7 @@ static bool always(const void *state)
     return true;
 }
 
-/* The create of an acquire that is given up goes on. Who waits for the lock may be idle. */
+/* The create of an acquire that is given up goes on. A recipe that waits for the lock may be idle. */
 static void whose_node_is_created_is_asked_whether_it_is_idle(void **state)
 {
     (void)state;
@@ -607,7 +607,7 @@ static void a_recipe_is_asked_what_is_wrong_after_each_call(void **state)
     seen.arms_timer = true;
     begin("process a: acquire stop");
     int started = seen.wrong_asked;
-    assert_true(started >= 2); /* start(), and the session event */
+    assert_true(started >= 2); /* after start(), and after the session event */
     take("fire a probe-timer");
     assert_int_equal(seen.wrong_asked, started + 1);
     take("a acquire");
@@ -720,7 +720,7 @@ static void without_a_handle_nobody_can_guard(void **state)
     assert_false(possible("a write guarded"));
 }
 
-/* What is asked of it is passed over. */
+/* A program passes over its steps of revocation. */
 static void without_one_of_both_revocation_is_unknown(void **state)
 {
     (void)state;
@@ -783,7 +783,7 @@ static const struct event *write_guarded(const struct ls_recipe *of)
     return &last[EVENT_WRITTEN];
 }
 
-/* A multi tells of each operation what became of it: the guard's is the first. */
+/* A multi reports a result for each operation. The guard is the first operation. */
 static void a_guard_goes_first(void **state)
 {
     (void)state;
@@ -822,7 +822,7 @@ static void a_release_by_a_waiter_is_refused(void **state)
     begin("process a: acquire");
     seen.waits = seen.takes_anything = true;
     take("a acquire");
-    assert_int_equal(count[EVENT_MISBEHAVED], 2); /* the first is the guard's */
+    assert_int_equal(count[EVENT_MISBEHAVED], 2); /* the first is about the guard */
     assert_int_equal(last[EVENT_MISBEHAVED].code, EVENT_OFFENCE_REFUSAL);
     assert_string_equal(last[EVENT_MISBEHAVED].path, "release() returns 0, not -7");
 }
@@ -990,7 +990,7 @@ static void a_closed_mutex_is_held_by_nobody(void **state)
     take("a close");
     assert_int_equal(world_belief(run.world, 0, 0, 0), LS_NOT_HELD);
     settle();
-    assert_int_equal(count[EVENT_FREED], 0); /* what is given back so is not reported */
+    assert_int_equal(count[EVENT_FREED], 0); /* a hold that a close gives back is not reported */
     assert_int_equal(count[EVENT_NODE_DELETED], 1);
 }
 
@@ -1076,7 +1076,7 @@ static const struct ls_timer_row timer_rows[] = {{"bell", LS_TIMER_DEADLINE}, {"
                                                  {"lease", LS_TIMER_RENEWAL}, {"turn", LS_TIMER_STEP},
                                                  {NULL, LS_TIMER_WORK}};
 
-/* A table says what a timer is for, whatever its name begins with. Without one, names decide. */
+/* If a recipe has a table of timers, the table gives a timer's purpose; otherwise its name does. */
 static void only_work_keeps_a_world_from_rest(void **state)
 {
     (void)state;
@@ -1099,7 +1099,7 @@ static void only_work_keeps_a_world_from_rest(void **state)
     }
 }
 
-/* Once more would bring nothing new. */
+/* Without a change a poll or a renewal would bring nothing new. */
 static void a_poll_or_renewal_fires_again_after_a_change_alone(void **state)
 {
     (void)state;
@@ -1124,7 +1124,7 @@ static void a_poll_or_renewal_fires_again_after_a_change_alone(void **state)
     }
 }
 
-/* A retry in vain would be for ever in vain. A thread goes on with something else at each of its turns. */
+/* Without a change a retry would fail again. A thread does other work at each of its turns. */
 static void a_thread_takes_turns_where_a_retry_waits_for_a_change(void **state)
 {
     (void)state;
@@ -1159,7 +1159,7 @@ static void a_recipe_for_another_coordinator_is_not_taken(void **state)
     assert_null(world_trouble(run.world));
 }
 
-/* Whoever starts a deadline has a caller to tell that memory is short. */
+/* The function that starts a deadline can return to its caller that memory is short. */
 static void only_the_start_of_a_deadline_can_fail(void **state)
 {
     (void)state;
@@ -1181,7 +1181,7 @@ static void only_the_start_of_a_deadline_can_fail(void **state)
     }
 }
 
-/* The deadline of an acquire is no time that a belief may end with. */
+/* A belief may end with a timer, but not with the deadline of an acquire. */
 static void a_belief_that_a_timer_ends_is_told_so(void **state)
 {
     (void)state;
@@ -1281,7 +1281,7 @@ static void a_failed_acquire_is_followed_by_its_own_step(void **state)
     begin("process a: acquire on failed: acquire on granted: close release\nprocess b: acquire on granted: "
           "acquire");
     take("a acquire");
-    assert_int_equal(seen.acquired, 2); /* the second one fails too, and nothing follows it */
+    assert_int_equal(seen.acquired, 2); /* the second acquire fails too, and no third one follows */
     assert_int_equal(count[EVENT_FAILED], 2);
     take("b acquire");
     assert_int_equal(seen.acquired, 3);
@@ -1304,7 +1304,7 @@ static const struct numbers USUAL = {.zxid = 900,
                                      .failures = 1,
                                      .text = "/locks/x/lock-0000000050"};
 
-/* The fingerprint up to renaming of the world in which the first process holds these numbers. */
+/* Returns the fingerprint, up to renaming, of the world in which the first process has these numbers. */
 static uint64_t fingerprint_with(const struct numbers *numbers)
 {
     struct probe *probe = probe_of(0);
@@ -1342,7 +1342,7 @@ static void a_renamed_zxid_makes_no_difference(void **state)
     assert_true(counts_as_usual(other));
 }
 
-/* Of another session of the same process: ids of two processes take turns. */
+/* The other session is of the same process: session ids of two processes alternate. */
 static void a_renamed_session_makes_no_difference(void **state)
 {
     (void)state;
@@ -1388,7 +1388,7 @@ static void another_order_makes_a_difference(void **state)
     assert_false(counts_as_usual(other));
 }
 
-/* Were it a number, it would be the least of all, as a zero is. */
+/* A sequence of -1 is no number. If it counted as one, it would be the least one, as 0 is. */
 static void a_number_that_is_none_makes_a_difference(void **state)
 {
     (void)state;
@@ -1425,7 +1425,7 @@ static void without_canon_nothing_is_renamed(void **state)
     assert_null(world_canon(run.world));
 }
 
-/* ---- what a recipe says of itself ---- */
+/* ---- promises of a recipe ---- */
 
 static void nobody_watched(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The environment inside a world (include/lockstep/env.h): what it refuses, and which offence it notes. A recipe that does
- * nothing else runs one job each time it is asked for a lock. */
+/* The environment inside a world (include/lockstep/env.h): the calls that it refuses, and the offences that
+ * it notes. The recipe here runs one job at each acquire. */
 #include <lockstep/error.h>
 #include <lockstep/event.h>
 #include <lockstep/sim.h>
@@ -19,7 +19,7 @@
 static struct world *world;
 static void (*job)(struct ls_env *env);
 static struct {
-    int code; /* the last enum event_offence; -1: none */
+    int code; /* enum event_offence of the last offence; -1 = none */
     char function[32];
 } noted;
 
@@ -108,7 +108,7 @@ static void act(const char *label)
     assert_int_equal(world_apply(world, &action), 0);
 }
 
-/* Runs the job in the process, and returns the offence that was noted. */
+/* Runs the job in the process. Returns the offence that was noted; -1 = none. */
 static int offence_of(void (*what)(struct ls_env *env))
 {
     job = what;
@@ -141,7 +141,7 @@ static void use_a_waiter(struct ls_env *env)
     assert_blank();
 }
 
-/* It may lie in the state, where bytes of nobody would make states differ that are alike. */
+/* A waiter may lie in the recipe's state, where leftover bytes would make like states differ. */
 static void a_waiter_is_blank_before_and_after_its_use(void **state)
 {
     (void)state;
@@ -247,7 +247,7 @@ static void keep_a_block_for_a_while(struct ls_env *env)
     ls_env_unlock(env);
 }
 
-/* There is no number that wraps around to one for which there is room. */
+/* No size wraps around to a smaller one for which there is room. */
 static void memory_beyond_the_heap_is_refused(void **state)
 {
     static const size_t SIZES[] = {32768, UINT32_MAX - 7, (size_t)UINT32_MAX + 2, SIZE_MAX - 16, SIZE_MAX};
@@ -322,7 +322,7 @@ static void start_far_timers(struct ls_env *env)
     }
 }
 
-/* A clock that runs already, so that the sum is beyond 32 bits. */
+/* The clock has started, so the sum of now and the delay needs more than 32 bits. */
 static void timers_of_weeks_wait(void **state)
 {
     (void)state;
@@ -347,7 +347,7 @@ static void take_bytes(struct ls_env *env)
     ls_env_random(env, bytes[1], sizeof bytes[1]);
 }
 
-/* Equal in each call: a stream would be a state of the world that nobody sees. */
+/* The bytes are equal in each call. A stream of random bytes would be a hidden part of the world's state. */
 static void random_bytes_are_a_function_of_the_run(void **state)
 {
     (void)state;

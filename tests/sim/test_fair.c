@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What questions about "for ever" rest on: who waits, a world in which nothing fails any more, and which channel an action
- * belongs to. */
+/* The base of liveness checks: which process waits, a world without further faults, and the channel of an
+ * action, for weak fairness. */
 #include "scenario/recipes.h"
 
 #include <lockstep/sim.h>
@@ -52,7 +52,7 @@ static void apply(const char *label)
     }
 }
 
-/* The channels of all that can happen, between bars, in the order of the actions. */
+/* Returns the channels of all enabled actions, in their order, between bars; "-" = not fair. */
 static const char *channels(void)
 {
     static struct action action[WORLD_ACTIONS_MAX];
@@ -89,15 +89,15 @@ static void test_a_channel_is_whose_turn_it_is_and_not_what_is_said(void **state
     struct world_options options = two_clients();
     (void)state;
     begin(&options);
-    assert_string_equal(channels(), "|-|-|"); /* nobody has to ask for a lock */
+    assert_string_equal(channels(), "|-|-|"); /* no process has to ask for a lock */
     apply("a acquire");
     assert_string_equal(channels(), "|apply a|-|");
     apply("apply s1 a create");
     assert_string_equal(channels(), "|deliver a|apply a|-|");
     world_settle(world, STEPS_MAX, NULL, NULL);
-    assert_string_equal(channels(), "|program a|-|"); /* who holds one gives it back */
+    assert_string_equal(channels(), "|program a|-|"); /* a process that holds a lock gives it back */
     apply("crash a");
-    assert_string_equal(channels(), "|expire a|-|-|"); /* who has crashed may stay away */
+    assert_string_equal(channels(), "|expire a|-|-|"); /* a process that has crashed may stay away */
     apply("expire a");
     assert_string_equal(channels(), "|bury a|-|-|");
     apply("cut b keep=0 apply=0");
@@ -114,7 +114,7 @@ static void test_nothing_fails_any_more(void **state)
     options.budget_total = 2;
     begin(&options);
     assert_int_equal(world_faults_left(world), 2);
-    assert_string_equal(channels(), "|-|-|-|-|-|-|"); /* to ask, and two faults on each */
+    assert_string_equal(channels(), "|-|-|-|-|-|-|"); /* an acquire and two faults of each process */
     apply("expire a");
     assert_int_equal(world_faults_left(world), 1);
     world_end_faults(world);
@@ -125,7 +125,8 @@ static void test_nothing_fails_any_more(void **state)
     world_close(world);
 }
 
-/* A session that was closed without a link stays until it ends by itself: in a world without faults some time, at no cost. */
+/* A session that was closed without a link stays until it expires. Its expiry costs no fault, and must
+ * happen some time in a world without faults. */
 static void test_a_session_without_a_handle_ends(void **state)
 {
     struct world_options options = two_clients();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Fingerprints do not depend on where the loader puts the program (D3b): with address randomisation on, two starts that
- * do the same print the same. This program starts itself twice. */
+/* Fingerprints do not depend on the address at which the program is loaded (D3b). This program starts
+ * itself twice, with address randomisation on. Both starts do the same runs, and must print the same
+ * fingerprints. */
 #include "base/rng.h"
 #include "check/check.h"
 #include "trace/event.h"
@@ -55,7 +56,7 @@ static void options_for(struct world_options *options, uint64_t seed)
     options->judge_bytes = check_set_state_size(&judges);
 }
 
-/* Prints the fingerprints of some runs, each taken in the middle of it, and an address that randomisation moves. */
+/* Prints a fingerprint from the middle of each of some runs, and an address that randomisation changes. */
 static int print_fingerprints(void)
 {
     static struct world_options options;

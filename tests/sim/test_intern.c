@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A list of numbers stands for a world: taken and put back, in any order and after a move to another store, it is what a
- * saved image has, fingerprint included; equal worlds have equal numbers. And what steps are said to depend on is enough:
- * with other blocks changed at will they do the same. */
+/* Interning: a world is stored as a list of numbers, one for each block's content. States that are put
+ * back, in any order and also after a move to another store, equal their saved images, fingerprints
+ * included. Equal worlds have equal numbers.
+ *
+ * A step depends only on the blocks that it is said to read: with other contents in the other blocks it
+ * does the same. */
 #include "base/rng.h"
 #include "sim/world.h"
 #include "state/intern.h"
@@ -73,11 +76,12 @@ static void assert_world_is(struct world *world, const struct state *state)
     assert_int_equal(arena_image_difference(now, state->image), -1);
     assert_true(world_fingerprint(world) == state->fingerprint);
     arena_restore(&the_world.arena, now);
-    assert_true(world_fingerprint(world) == state->fingerprint); /* with all hashes taken anew */
+    assert_true(world_fingerprint(world) == state->fingerprint); /* all hashes are computed anew */
     free(now);
 }
 
-/* A run of random steps that begins again now and then at a random state of before. */
+/* Takes the states of a run of random steps, which now and then goes back to a random earlier state.
+ * Returns how many states there are. */
 static int collect(struct world *world, struct intern *intern, struct rng *rng, struct state *states)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
@@ -156,7 +160,7 @@ static void remove_action(struct action *list, int *count, const struct action *
 
 #define STEPS_MAX 512
 
-/* The steps of the ensemble in turn are the whole list, in its order. */
+/* Checks that the steps of the clients and then of the ensemble are the whole list, in its order. */
 static void assert_turns_are_the_list(int clients)
 {
     static struct fakezk_step all[STEPS_MAX], turn[STEPS_MAX];
@@ -209,7 +213,7 @@ static bool is_read(const uint64_t read[2], int block)
     return (read[block >> 6] >> (block & 63) & 1u) != 0;
 }
 
-/* Takes the blocks that a step of one state has not read from another state: the step does the same. */
+/* Replaces the blocks that a step has not read by those of another state. The step does the same. */
 static void test_a_step_depends_on_what_it_reads(void **unused)
 {
     (void)unused;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A process with two handles: faults meet both links and both sessions, and judges know both. */
+/* A process with two handles: faults hit either link or session, and the judges know both sessions. */
 #include "searched.h"
 
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>
 #include <zookeeper/zookeeper.h>
 
-/* ---- a recipe whose second handle has the contender; alone it is always first in line. It leaves its node there ---- */
+/* ---- a recipe whose second handle has the contender; alone it is always first. Its node stays there ---- */
 
 struct two {
     struct ls_env *env;
@@ -107,7 +107,7 @@ static const struct ls_recipe recipe = {.name = "two-links",
 
 static struct event granted;
 
-/* Judges hear of an event before the test does. */
+/* Keeps the last grant. Judges get an event before the test does. */
 static void note_grant(void *ctx, const struct event *event)
 {
     (void)ctx;
@@ -123,7 +123,7 @@ static void begin(const char *budgets)
     begin_with(&recipe, header);
 }
 
-/* The label is listed, and read back it is the same action. */
+/* Checks that the label is listed, and that it parses to the same action. Returns the action. */
 static const struct action *expect(const char *label)
 {
     struct action read;
@@ -163,7 +163,7 @@ static void a_loss_meets_either_link(void **state)
     end();
 }
 
-/* Of the links that are up it is the first one then. */
+/* The numbers count the links that are up, so the one link that is up is the first. */
 static void with_one_link_up_there_is_no_second(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void either_attempt_may_be_refused(void **state)
     expect("refuse a link=2");
     take("connect a s1");
     assert_null(find("refuse a link=2"));
-    take("refuse a"); /* that of the second handle */
+    take("refuse a"); /* the link of the second handle */
     assert_true(fakezk_connected(0, 0));
     end();
 }
@@ -222,7 +222,7 @@ static check_mask violated_at_rest(void)
     return run.stats.violated;
 }
 
-/* The link of the other session ends and comes back; the node is an orphan all the same. */
+/* The link of the other session breaks and comes back. The node is an orphan nevertheless. */
 static void judges_know_both_sessions(void **state)
 {
     (void)state;

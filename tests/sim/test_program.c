@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Programs of clients: which step comes when, what waits for which answer, and what is passed over. */
+/* Programs of clients: order of steps, answers for which a step waits, and steps that are passed over. */
 #include "scenario/recipes.h"
 #include "searched.h"
 
@@ -27,7 +27,7 @@ static void take(const char *label)
     }
 }
 
-/* All that is under way arrives; programs stand still. */
+/* Takes all steps of messages, and none of a program. */
 static void settle(void)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
@@ -62,11 +62,11 @@ static void behind_nowait_the_next_step_comes_at_once(void **state)
     settle();
     take("a acquire");
     take("a acquire owner=1");
-    assert_false(ready("a release owner=1")); /* it comes back to what was asked */
+    assert_false(ready("a release owner=1")); /* its acquire has no answer yet */
     assert_false(ready("a release"));
     settle();
     assert_false(
-        ready("a release owner=1")); /* it waits behind the other owner, whose turn in the program is later */
+        ready("a release owner=1")); /* it waits for the other owner, whose step in the program comes later */
     end();
 }
 
@@ -82,7 +82,7 @@ static void steps_about_the_same_owner_wait(void **state)
     take("a acquire");
     assert_false(ready("a acquire"));
     settle();
-    assert_true(ready("a acquire")); /* once more: it is reentrant */
+    assert_true(ready("a acquire")); /* once more, because the lock is reentrant */
     end();
 }
 
@@ -130,7 +130,7 @@ static void a_guarded_write_may_be_on_its_way(void **state)
     take("a acquire");
     settle();
     take("a write guarded");
-    assert_false(ready("a write guarded")); /* one after the other */
+    assert_false(ready("a write guarded")); /* the second write waits for the first */
     settle();
     take("a write guarded");
     assert_false(ready("a release"));
@@ -183,17 +183,17 @@ static void a_closed_lock_can_only_be_opened(void **state)
     begin("process a: acquire nowait open close release acquire open close open acquire release");
     settle();
     take("a acquire");
-    assert_true(ready("a close")); /* the lock is open: nothing to be opened */
+    assert_true(ready("a close")); /* the step `open` is passed over, because the lock is open */
     assert_int_equal(world_find(run.world, "a open", &action, &why), LS_ENOENT);
     take("a close");
-    assert_true(ready("a open")); /* what is asked of a closed lock is passed over */
+    assert_true(ready("a open")); /* other steps about a closed lock are passed over */
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_int_equal(world_find(run.world, others[i], &action, &why), LS_ENOENT);
     }
     take("a open");
     take("a close");
     take("a open");
-    assert_int_equal(world_find(run.world, "a release", &action, &why), 0); /* for the recipe to refuse */
+    assert_int_equal(world_find(run.world, "a release", &action, &why), 0); /* the recipe will refuse it */
     take("a acquire");
     settle();
     assert_int_equal(world_belief(run.world, 0, 0, 0), LS_HELD);
@@ -249,7 +249,7 @@ static void a_recipe_that_cannot_close_passes_it_over(void **state)
     end();
 }
 
-/* The events of a, as many as there are. */
+/* Number of events of process a, by kind. */
 static int seen[EVENT_KINDS];
 static int32_t last_code[EVENT_KINDS];
 
@@ -279,7 +279,7 @@ static void an_owner_acts_within_the_report_of_its_grant(void **state)
     assert_int_equal(seen[EVENT_FREED], 1);
     take("a acquire");
     settle();
-    assert_int_equal(seen[EVENT_GRANTED], 3); /* what is asked within a report does nothing more */
+    assert_int_equal(seen[EVENT_GRANTED], 3); /* the grant of an acquire within a report starts no action */
     assert_int_equal(last_code[EVENT_GRANTED], 2);
     take("a release");
     take("a release");
@@ -288,7 +288,7 @@ static void an_owner_acts_within_the_report_of_its_grant(void **state)
     end();
 }
 
-/* A asks anew where the close of its lock answers it: the lock is closed. */
+/* A asks again within the failure by which the close of its lock answers it. The lock is closed then. */
 static void an_owner_acts_within_the_report_of_its_failure(void **state)
 {
     (void)state;
@@ -346,7 +346,7 @@ static void each_owner_goes_on_by_itself(void **state)
     begin("process a owner=0: acquire release\nprocess a owner=1: acquire release");
     settle();
     take("a acquire");
-    assert_true(ready("a acquire owner=1")); /* the answer to the other owner does not matter */
+    assert_true(ready("a acquire owner=1")); /* it does not wait for the other owner's answer */
     settle();
     take("a acquire owner=1");
     settle();
@@ -377,7 +377,7 @@ static void an_owner_without_an_end_starts_again(void **state)
     end();
 }
 
-/* Both owners would do the same: it is one action, and each of them goes on by one. */
+/* If both owners would do the same, it is one action, and the program of each goes on by one step. */
 static void one_action_of_two_owners_is_listed_once(void **state)
 {
     (void)state;
@@ -391,7 +391,7 @@ static void one_action_of_two_owners_is_listed_once(void **state)
     }
     assert_int_equal(stops, 1);
     take("a stop");
-    assert_false(ready("a stop")); /* it is stopped */
+    assert_false(ready("a stop")); /* the process is stopped already */
     assert_true(ready("a start"));
     take("a start");
     assert_true(ready("a stop"));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Numbers are ranked by bits while they are small, and by counting when one is large: which way it went makes no
- * difference. Blocks of drawn numbers are renamed small and large, and compared with a plain ranking. */
+/* Ranks of numbers (state/canon.h). Small numbers are ranked by bits, and large ones by counting; both give
+ * the same ranks. Blocks of drawn numbers are renamed to small and large ones, and compared with a naive
+ * ranking. */
 #include "base/rng.h"
 #include "state/canon.h"
 
@@ -15,11 +16,11 @@
 #include <cmocka.h>
 
 #define BLOCKS 4
-#define PER_BLOCK 4 /* of each space; the last transaction is a bound */
+#define PER_BLOCK 4 /* numbers of each space in a block; the last zxid is a bound */
 #define SPACES 3    /* CANON_ZXID, CANON_SESSION, and the counters in attempt ids */
 #define ATTEMPTS 2
 #define DISTINCT 7
-#define OWNERS 3 /* of sessions and attempts */
+#define OWNERS 3 /* number of owners of sessions and attempts */
 #define ROUNDS 3000
 
 struct numbers {
@@ -28,7 +29,7 @@ struct numbers {
     uint8_t attempt[PER_BLOCK][16];
 };
 
-/* What a state is up to renaming: which of the distinct values stands where. */
+/* A state up to renaming: the index of the distinct value at each place. */
 struct pattern {
     uint8_t at[BLOCKS][SPACES][PER_BLOCK];
 };
@@ -83,7 +84,8 @@ static struct pattern draw_pattern(struct rng *rng)
     return pattern;
 }
 
-/* A growing map; zero stays zero. Sessions and attempts keep their owner, and grow among the owner's. */
+/* Draws a growing map from indices to values. 0 stays 0. A session or an attempt keeps its owner, and grows
+ * among those of its owner. */
 static void draw_map(struct rng *rng, int32_t map[SPACES][DISTINCT], int step)
 {
     int32_t round[OWNERS] = {0}, attempts[OWNERS] = {0};
@@ -126,7 +128,7 @@ static uint64_t fingerprint_of(const struct pattern *pattern, int32_t map[SPACES
     return canon_fingerprint(canon);
 }
 
-/* How many of those that are present count for the rank of this one: of sessions and attempts, its owner's. */
+/* Returns the rank of a number among those that are present. Sessions and attempts have ranks by owner. */
 static uint8_t rank_of(const bool present[DISTINCT], int space, uint8_t number)
 {
     int step = space == CANON_ZXID ? 1 : OWNERS;
@@ -138,7 +140,7 @@ static uint8_t rank_of(const bool present[DISTINCT], int space, uint8_t number)
     return (uint8_t)(below + (owned ? 16 * ((number - 1) % OWNERS + 1) : 0));
 }
 
-/* Numbers become how many of their space that are no bounds are at most as large. */
+/* Replaces each number by how many numbers of its space, bounds excluded, are at most as large. */
 static struct pattern rank(const struct pattern *pattern)
 {
     struct pattern ranks = {0};
@@ -155,7 +157,7 @@ static struct pattern rank(const struct pattern *pattern)
     return ranks;
 }
 
-/* Steps of a map: all numbers below the limit of bits; mostly below, some beyond; nearly all beyond. */
+/* Steps of a map: all numbers are below the limit of ranking by bits; most are; nearly all are beyond it. */
 static const int steps[] = {8, 30, 160};
 
 static void renamed_states_count_as_one(void **state)
@@ -205,8 +207,9 @@ static const struct canon_part *copy_part(int block, uint64_t space[64])
     return memcpy(space, part, size);
 }
 
-/* From one state to those that differ in one to three blocks, with large and small numbers on either side; half of the time the
- * other numbers stay, so that some come, go, or are lost by several blocks at once. */
+/* Compares the fingerprints of a state and of neighbours that differ in one to three blocks, with small and
+ * large numbers. In half of the rounds the map stays. Then numbers appear, disappear, or leave several
+ * blocks at once. */
 static void neighbours_are_summed_alike(void **state)
 {
     (void)state;

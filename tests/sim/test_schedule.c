@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The default schedule, the virtual clock, faults and what they leave behind: seen through events, as judges see them. */
+/* The default schedule, the virtual clock, faults and their consequences, as judges see them by events. */
 #include "trace/event.h"
 
 #include <lockstep/error.h>
@@ -161,8 +161,9 @@ static void test_a_deadline_fires_on_time_and_only_then(void **state)
     assert_int_equal(last(EVENT_FAILED, 1)->now_ms, asked + 500);
 }
 
-/* F7, F14, F27: the client notices after two thirds of the timeout, the server ends the session between T and T + tick,
- * and the client learns of it only when it reaches a server again. */
+/* F7, F14, F27, for a session timeout T: after its last packet the client notices the partition at 2/3 T.
+ * The server ends the session between T and T + tick. The client learns of that only when it reaches a
+ * server again. */
 static void test_a_partition_costs_link_then_session(void **state)
 {
     (void)state;
@@ -311,7 +312,7 @@ static void test_a_guarded_write_waits_for_its_answer(void **state)
 {
     (void)state;
     open_world(1, 1, false);
-    assert_int_equal(find("a write guarded"), LS_ENOENT); /* nobody holds */
+    assert_int_equal(find("a write guarded"), LS_ENOENT); /* no owner holds */
     act("a acquire");
     settle();
     act("a write guarded");
@@ -327,7 +328,7 @@ static void test_a_guarded_write_waits_for_its_answer(void **state)
     assert_true(world_at_rest(world));
 }
 
-/* What nobody answered is sent again, in the next session too; there the guard of the old hold refuses it. */
+/* A write without an answer is sent again, in the next session too, where the old hold's guard refuses it. */
 static void test_a_guarded_write_outlives_links_and_sessions_and_its_guard_does_not(void **state)
 {
     (void)state;
@@ -355,7 +356,7 @@ static void test_a_guarded_write_outlives_links_and_sessions_and_its_guard_does_
     assert_true(world_at_rest(world));
 }
 
-/* Guarded or not, it is one resource for each lock: it remembers the newest token. */
+/* Each lock has one resource for guarded and other writes, which remembers the newest token. */
 static void test_a_guarded_write_counts_for_the_tokens(void **state)
 {
     (void)state;
@@ -414,7 +415,7 @@ static void test_empty_directories_are_removed_from_below(void **state)
     assert_int_equal(find("rmdir x"), LS_ENOENT);
     act("a acquire");
     settle();
-    assert_int_equal(find("rmdir x"), LS_ENOENT); /* a's node lies there */
+    assert_int_equal(find("rmdir x"), LS_ENOENT); /* the directory has a's node */
     act("a release");
     settle();
     act("rmdir x");
@@ -462,7 +463,8 @@ static void test_a_frozen_follower_answers_reads_only(void **state)
     pass(2100);
     assert_int_equal(last(EVENT_FAILED, 1)->code, LS_ETIMEDOUT);
     assert_int_equal(seen(EVENT_LINK_DOWN, 1), 0);
-    /* F94: what cannot be answered stops the pings, and the client leaves for a server that reaches the leader. */
+    /* F94: a request that cannot be answered stops the pings. The client then changes to a server that
+     * reaches the leader. */
     pass(1000);
     assert_int_equal(seen(EVENT_LINK_DOWN, 1), 1);
     assert_int_equal(seen(EVENT_RECONNECTED, 1), 1);

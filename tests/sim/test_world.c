@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The world as a value (D3): copied, restored and repeated it is the same; the order of independent steps leaves no
- * trace; nothing is written without a mark; labels name actions one to one (D4). */
+/* The world as a value (D3). A copy that is restored, or steps that are repeated, give equal bytes. The
+ * order of independent steps leaves no trace. Each write is to a marked block. Labels name actions one to
+ * one (D4). */
 #include "base/rng.h"
 #include "sim/world.h"
 
@@ -100,7 +101,7 @@ static void test_a_restored_world_repeats_itself(void **state)
     }
 }
 
-/* What is listed is enabled, and doing it unasked is the same as doing it asked. */
+/* Each listed action is enabled, so world_do(), which does not check that, does the same as world_apply(). */
 static void test_what_is_listed_can_be_done_unasked(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void test_what_is_listed_can_be_done_unasked(void **state)
     }
 }
 
-/* Callbacks of two processes touch different blocks, whatever order they run in. */
+/* Callbacks of two processes touch different blocks, so their order makes no difference. */
 static void swap_deliveries(struct world *world, const struct action *x, const struct action *y)
 {
     struct world_image *before = world_save(world);
@@ -258,7 +259,7 @@ static void test_a_reset_world_is_a_new_world(void **state)
     world_close(world);
 }
 
-/* Paths of the operator's nodes are constants of a run, and there is room for a few. */
+/* Paths of the operator's nodes are constants of a run, and there is room for a few of them. */
 static void test_a_path_has_one_slot_until_there_is_no_room(void **state)
 {
     (void)state;
@@ -276,7 +277,7 @@ static void test_a_path_has_one_slot_until_there_is_no_room(void **state)
     world_close(world);
 }
 
-/* The blocks that a process's actions depend on: its own are among them, and of another process none is. */
+/* The blocks on which a process's actions depend contain its own blocks, and none of another process. */
 static void test_a_scope_has_the_blocks_of_its_process(void **state)
 {
     (void)state;
@@ -312,7 +313,7 @@ static void test_what_was_saved_before_a_reset_fits_no_more(void **state)
     world_close(world);
 }
 
-/* What is left of the budgets lies in one block, which no process has for itself. */
+/* The rest of the fault budgets lies in one block, which is no process's own. */
 static void test_budgets_have_a_block(void **state)
 {
     (void)state;
@@ -400,7 +401,7 @@ static void test_letters_of_choice_points_are_a_mask(void **state)
     world_without_text(0, text);
     assert_string_equal(text, "");
     assert_false(world_without("", &mask));
-    assert_false(world_without("ah", &mask)); /* h is none of a world's */
+    assert_false(world_without("ah", &mask)); /* a world has no choice point h */
     assert_false(world_without("A", &mask));
 }
 

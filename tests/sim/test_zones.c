@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The memory of recipes that are not to be trusted: it is memory like any other, leaves no trace of what was there, and shows each
- * write that goes astray. */
+/* The memory of untrusted recipes (sim/zones.c). It works like any other memory, leaves no trace of freed
+ * blocks, and reveals each write outside a block. */
 #include "base/rng.h"
 #include "sim/guard.h"
 #include "sim/world.h"
@@ -19,7 +19,7 @@
 #define BLOCKS 12
 #define ROUNDS 400
 
-static int offence; /* the last one told; -1 = none */
+static int offence; /* last offence that was reported; -1 = none */
 
 static void on_event(void *ctx, const struct event *event)
 {
@@ -70,7 +70,7 @@ static const struct ls_recipe idle_recipe = {.name = "idle",
                                              .release = end,
                                              .query = query};
 
-/* ---- a guard that trusts ---- */
+/* ---- a guard that only calls the function ---- */
 
 static bool call(void (*fn)(void *ctx), void *ctx, enum event_offence *offence_of, const char **where)
 {
@@ -142,7 +142,7 @@ static void test_memory(void **unused)
     close_world(world);
 }
 
-/* What was allocated and freed again leaves no trace: equal memory has equal bytes. */
+/* A block that was allocated and freed again leaves no trace: equal memory has equal bytes. */
 static void test_no_trace(void **unused)
 {
     (void)unused;
@@ -178,7 +178,7 @@ static void test_no_trace(void **unused)
     close_world(world);
 }
 
-/* Within a call no block lies where another one was freed, unless there is no room; behind it there is. */
+/* Within a call a freed block's place is used again only if there is no other. After the call it may be. */
 static void test_late(void **unused)
 {
     (void)unused;
@@ -206,7 +206,7 @@ static void expect_offence(enum event_offence expected)
     assert_int_equal(offence, expected);
 }
 
-/* Each byte around the state and around a block, and each of a block that is free. */
+/* A write to any byte around the state or a block, or in a freed block, is an offence. */
 static void test_each_byte(void **unused)
 {
     (void)unused;
@@ -262,7 +262,7 @@ static void test_owners(void **unused)
     close_world(world);
 }
 
-/* Painted memory stands for the same, and what was set does not. */
+/* Painting changes unset bytes alone. Two memories that differ only in painted bytes count as equal. */
 static void test_paint(void **unused)
 {
     (void)unused;

@@ -44,7 +44,7 @@ void all_states_close(struct all_states *all)
     scenario_close(&all->scenario);
 }
 
-/* Where the fingerprint is in the table, or is to be. */
+/* Returns the slot of the fingerprint in the table, or the free slot that is to have it. */
 static size_t slot_of(const struct all_states *all, uint64_t fingerprint)
 {
     size_t mask = 2ul * all->most - 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* All states of a small world of our mutex, as numbers with their images, in the order in which they were met. Which states
- * are one is said by the fingerprint that the test takes. Each function fails the test that calls it if it cannot. */
+/* All states of a small world of the recipe "mutex", numbered in the order in which the test met them, with
+ * their images. Two states with one fingerprint count as one; the test chooses the fingerprint. If a
+ * function cannot do its work, it fails the test that calls it. */
 #ifndef TESTS_SUPPORT_ALL_STATES_H
 #define TESTS_SUPPORT_ALL_STATES_H
 
@@ -12,30 +13,30 @@
 #include <stdint.h>
 
 struct all_states {
-    struct run run; /* its world is in the state that was restored or met last */
+    struct run run; /* its world is in the present state */
     struct scenario scenario;
     struct run_setup setup;
-    struct world_image **image; /* of each state */
-    uint32_t count;
-    uint32_t most;
-    uint64_t *key; /* fingerprints, and beside them the states */
-    uint32_t *place;
+    struct world_image **image; /* image of each state, by its number */
+    uint32_t count;             /* number of states */
+    uint32_t most;              /* number of states that have room */
+    uint64_t *key;              /* hash table of 2 * most fingerprints; 0 = free */
+    uint32_t *place;            /* number of the state of each key */
 };
 
 /* Begins a run of the scenario's first set of run constants, for at most `most` states, a power of two. */
 void all_states_open(struct all_states *all, const char *text, uint32_t most);
 void all_states_close(struct all_states *all);
 
-/* The number of the present state, whose fingerprint this is; if it is all->count - 1 it may be a new one. */
+/* Returns the number of the present state. If all->count has grown, the state is new. */
 uint32_t all_states_meet(struct all_states *all, uint64_t fingerprint);
 
-/* The number that a fingerprint has, or UINT32_MAX. */
+/* Returns the number of the state with this fingerprint, or UINT32_MAX. */
 uint32_t all_states_find(const struct all_states *all, uint64_t fingerprint);
 
-/* A hash of the label of an action that is enabled. */
+/* Returns a hash of the label of an action. The action must be enabled. */
 uint64_t all_states_label(struct all_states *all, const struct action *action);
 
-/* Takes each step of a state once, and calls `after` behind it with a hash of its label. */
+/* Does each step of a state once, and calls `after` after each step with a hash of its label. */
 void all_states_steps(struct all_states *all, uint32_t state,
                       void (*after)(void *context, const struct action *action, uint64_t label),
                       void *context);

@@ -45,7 +45,7 @@ bool env_fibre_is_wrong(void)
     return env.wrong[0] != 0;
 }
 
-/* ---- what fails: so many calls from now on; 0 = none does ---- */
+/* ---- planned failures: the nth next call fails; 0 = no call fails ---- */
 
 static int fail_alloc, fail_timer;
 
@@ -66,7 +66,7 @@ void env_fibre_fail_timer(int n)
 
 /* ---- the mutex ---- */
 
-static int holder; /* a fibre plus one, 0 = nobody */
+static int holder; /* number of the fibre that has the mutex, plus 1; 0 = the mutex is free */
 
 static bool is_free(void *ctx)
 {
@@ -111,7 +111,7 @@ void __wrap_ls_env_unlock(struct ls_env *e)
 /* ---- sleeping ---- */
 
 struct sleeper {
-    uint32_t open; /* a mark while the waiter may be used */
+    uint32_t open; /* OPEN while the waiter may be used */
     uint32_t wakes;
 };
 
@@ -172,7 +172,7 @@ void __wrap_ls_env_wake(struct ls_env *e, struct ls_waiter *waiter)
     sleeper_of(waiter)->wakes++;
 }
 
-/* ---- who calls ---- */
+/* ---- threads in callbacks ---- */
 
 static int callbacks[FIBRES_MAX];
 
@@ -278,7 +278,7 @@ void __wrap_ls_env_unique_id(struct ls_env *e, uint8_t id[16])
     id[15] = (uint8_t)++ids;
 }
 
-/* What is freed is kept until the run is over, full of one byte: whoever still uses it is found out. */
+/* A block of memory. A freed one is kept until the next run, filled with one byte, to notice writes. */
 struct block {
     struct block *next, *before;
     size_t size;

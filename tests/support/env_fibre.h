@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The environment of include/lockstep/env.h whose threads are fibres: they change where the mutex is taken or dropped, and
- * where somebody sleeps. A test that includes this gets it in place of the world's.
+/* The environment of include/lockstep/env.h whose threads are fibres. Another thread can go on wherever the
+ * mutex is taken or dropped, and where a thread sleeps. A test that includes this file gets it in place of
+ * the world's environment.
  *
- * There is no clock. Timers are armed or not, and the test says when one fires. What a thread must not do is noted, once. */
+ * There is no clock. Timers are armed or not, and the test says when one fires. The first offence of a
+ * thread is noted: see env_fibre_wrong(). */
 #ifndef TESTS_SUPPORT_ENV_FIBRE_H
 #define TESTS_SUPPORT_ENV_FIBRE_H
 
 #include <lockstep/env.h>
 
-/* All begins anew; memory that was left is freed. */
+/* Begins a new run, and frees the memory of the former one. */
 void env_fibre_reset(void);
 
-/* What sessions are given. */
+/* Returns the environment for sessions. */
 struct ls_env *env_fibre(void);
 
-/* ---- blame: the first thing that was wrong, or NULL ---- */
+/* ---- blame: the text of the first offence, or NULL ---- */
 
 void env_fibre_blame(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *env_fibre_wrong(void);
 bool env_fibre_is_wrong(void);
 
-/* ---- what is left at the end ---- */
+/* ---- checks at the end of a run ---- */
 
 bool env_fibre_mutex_is_free(void);
-long env_fibre_blocks(void);    /* of memory */
-bool env_fibre_scribbled(void); /* freed memory is no more what it was when it was freed */
+long env_fibre_blocks(void);    /* number of allocated blocks of memory */
+bool env_fibre_scribbled(void); /* a thread has written to freed memory */
 
-/* The nth next allocation, or start of a timer, fails; 0 = none does. */
+/* Let the nth next allocation, or start of a timer, fail; 0 = none fails. */
 void env_fibre_fail_alloc(int n);
 void env_fibre_fail_timer(int n);
 
@@ -36,10 +38,10 @@ void env_fibre_fail_timer(int n);
 
 #define ENV_FIBRE_TIMERS 32
 
-/* The timer that is armed in this place, and its name; NULL if none is. */
+/* Returns the armed timer of this place, and its name; NULL = the place is free. */
 struct ls_timer *env_fibre_timer(int place, const char **name);
 
-/* Takes the mutex, calls the timer's function if it is armed still, drops the mutex. */
+/* Takes the mutex, calls the timer's function if the timer is still armed, and drops the mutex. */
 void env_fibre_fire(struct ls_timer *timer);
 
 /* ---- in place of the environment's functions ---- */

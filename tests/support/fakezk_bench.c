@@ -16,7 +16,7 @@
 struct bench bench;
 static struct arena arena;
 static char text[LOG_BYTES_MAX];
-static struct arena_image *image; /* before the present call or step */
+static struct arena_image *image; /* the arena before the present call or step */
 
 /* ---- the log ---- */
 
@@ -344,7 +344,7 @@ void bench_leave(void)
     check_blocks();
 }
 
-/* Inside a callback its process runs already. */
+/* Enters the handle's process, unless a callback runs in it. Returns whether it did. */
 static bool enter(zhandle_t *zh)
 {
     if (fakezk_entered() >= 0) {
@@ -480,8 +480,7 @@ int bench_list2(zhandle_t *zh, const char *tag, const char *path, const char *wa
     CALL(zh, zoo_awget_children2(zh, path, watcher_for(watch), bench_tag(watch), list2_done, tag));
 }
 
-/* The header types the completion as a pointer to a function pointer; what the library calls is the function.
- */
+/* The header declares a pointer to a function pointer, but the library calls the value itself. */
 int bench_unwatch(zhandle_t *zh, const char *tag, const char *path, const char *watch, ZooWatcherType type)
 {
     void_completion_t fn = bench_void_done;
@@ -552,7 +551,8 @@ void bench_step(int kind, int client)
     bench_step_at(kind, client, BENCH_ANY);
 }
 
-/* The first step that waits for no clock and is no defeat. */
+/* Takes the first step that does not wait for the clock. Without a clock, an expiry, a client that gives up
+ * and the end of a lingering session are passed over. Returns false if there is no such step. */
 static bool take_first(void)
 {
     struct fakezk_step steps[STEPS_MAX];

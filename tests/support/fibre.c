@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-/* Sanitizers are told which stack is in use. */
+/* Sanitizers have to know which stack is in use. */
 #if defined(__SANITIZE_ADDRESS__)
 #define FIBRE_ASAN 1
 #elif defined(__SANITIZE_THREAD__)
@@ -34,8 +34,9 @@
 
 #define STACK_BYTES ((size_t)512 * 1024)
 
-/* Sanitizers see a jump from one stack to another as an error, but not swapcontext(). That asks the system
- * at each change for the signals that are blocked, which takes most of the time of a test. */
+/* Sanitizers take a jump from one stack to another for an error, but accept swapcontext(). Without them
+ * fibres jump, because swapcontext() asks the system for the signal mask each time: most of the time of a
+ * test. */
 #if defined(FIBRE_ASAN) || defined(FIBRE_TSAN)
 #define FIBRE_SWAPS 1
 #endif
@@ -43,12 +44,12 @@
 struct fibre {
     void (*fn)(void *ctx);
     void *ctx;
-    bool (*ready)(void *ctx); /* what it waits for; NULL = nothing */
+    bool (*ready)(void *ctx); /* condition for which it waits; NULL = none */
     void *ready_ctx;
-    void *shadow;       /* the sanitizer's */
-    ucontext_t context; /* where it begins; with FIBRE_SWAPS where it goes on */
+    void *shadow;       /* state that the sanitizer keeps for it */
+    ucontext_t context; /* point where it begins; with FIBRE_SWAPS also where it goes on */
 #ifndef FIBRE_SWAPS
-    jmp_buf place; /* where it goes on once it has begun */
+    jmp_buf place; /* point where it goes on once it has begun */
 #endif
     bool begun, done;
 };
@@ -212,7 +213,7 @@ void fibre_resume(int fibre)
     current = -1;
 }
 
-/* ---- within one ---- */
+/* ---- within a fibre ---- */
 
 void fibre_pause(void)
 {

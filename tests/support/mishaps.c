@@ -8,7 +8,7 @@
 
 struct mishaps mishaps_of_syncs, mishaps_of_lists, mishaps_of_reads, mishaps_of_removals;
 
-/* One at a time is lost: its answer has come before the next is. */
+/* Takes one from a count, if any is left. Only one lost request of a kind may be under way. */
 static bool take(int *count)
 {
     bool any = *count > 0;
@@ -93,7 +93,7 @@ int __wrap_zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher, void *
 
 typedef union {
     void_completion_t function;
-    void_completion_t *slot; /* how zookeeper.h declares it */
+    void_completion_t *slot; /* the type that zookeeper.h declares */
 } removal_fn;
 
 static removal_fn lost_removal;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Requests that the client does not take, and answers that say nothing though the link stands (F9). */
+/* Requests that the client refuses, and answers that say nothing although the link is up (F9). */
 #ifndef TESTS_SUPPORT_MISHAPS_H
 #define TESTS_SUPPORT_MISHAPS_H
 
 #include <zookeeper/zookeeper.h>
 
 struct mishaps {
-    int refused; /* so many from now on are not taken: ZSYSTEMERROR */
-    int lost;    /* and so many behind them are answered with ZOPERATIONTIMEOUT, whatever became of them */
+    int refused; /* number of requests, from the next one on, that the client refuses: ZSYSTEMERROR */
+    int lost;    /* number of requests after these that are done, but answered with ZOPERATIONTIMEOUT */
 };
 
 extern struct mishaps mishaps_of_syncs, mishaps_of_lists, mishaps_of_reads, mishaps_of_removals;

@@ -13,7 +13,7 @@
 static struct schedule present;
 static struct rng rng;
 static int point, next_deviation;
-static uint8_t choices[POINTS_MAX]; /* at each point of the present run */
+static uint8_t choices[POINTS_MAX]; /* number of choices at each point of the present run */
 
 int schedules_points(void)
 {
@@ -53,7 +53,7 @@ bool schedules_again(const struct schedule *schedule, bool (*run)(void *ctx), vo
     return run(ctx);
 }
 
-/* The run of this schedule, and those that deviate from it later. */
+/* Does the run of this schedule, and all runs that deviate from it later, in at most `more` points. */
 static bool run_below(struct schedule *schedule, int more, bool (*run)(void *ctx), void *ctx, long *runs)
 {
     uint8_t counts[POINTS_MAX];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Schedules: who goes on at each point of a run, and all runs that differ from the plain one in a few places.
+/* Schedules: the choices at the points of a run, and all runs that differ from the plain one in a few
+ * points.
  *
- * At each point the one to be asked next stands first in the list; taking another is a deviation. Runs with at most so many
- * deviations are done one by one, each from its start; or a run is drawn. */
+ * At each point a run chooses one of several candidates. The plain run always chooses the first; another
+ * choice is a deviation. All runs with a bounded number of deviations are done one by one, each from its
+ * start. A drawn run chooses at random. */
 #ifndef TESTS_SUPPORT_SCHEDULES_H
 #define TESTS_SUPPORT_SCHEDULES_H
 
@@ -20,23 +22,23 @@ struct schedule {
         uint8_t choice;
     } deviation[DEVIATIONS_MAX];
     int deviations;
-    uint64_t seed; /* 0 = not drawn */
+    uint64_t seed; /* seed of a drawn run; 0 = the run is not drawn */
 };
 
-/* The choice at the next point, among `count` ones: 0 is the plain one. */
+/* Returns the choice at the next point, from 0 to count - 1; 0 is the plain one. */
 int schedules_choose(int count);
 
-/* How many points the present run has had. */
+/* Returns how many points the present run has had. */
 int schedules_points(void);
 
-/* Does all runs with at most `deviations` deviations; false if one of them says so, which is then in *schedule. Returns in
- * *runs how many there were. */
+/* Does all runs with at most `deviations` deviations, until one returns false. Returns false then, with
+ * that run in *schedule. *runs is the number of runs. */
 bool schedules_all(int deviations, bool (*run)(void *ctx), void *ctx, struct schedule *schedule, long *runs);
 
-/* Does `runs` drawn ones. */
+/* Does at most `runs` drawn runs, until one returns false. Returns false then, with that run in *schedule. */
 bool schedules_drawn(long runs, bool (*run)(void *ctx), void *ctx, struct schedule *schedule);
 
-/* Does one again. */
+/* Does the run of this schedule again. Returns its result. */
 bool schedules_again(const struct schedule *schedule, bool (*run)(void *ctx), void *ctx);
 
 #endif

@@ -3,9 +3,10 @@
 
 /* Sequences of calls that the fake and the real client must answer alike.
  *
- * tests/fakezk/test_sequences.c runs them on the fake, tests/real/test_sequences.c on libzookeeper_mt and a server. Each of
- * the two defines the functions of the first section, the stage, and SEQUENCE(), which makes a cmocka test of a function. A sequence sees text, in
- * which each callback adds one entry:
+ * tests/fakezk/test_sequences.c runs them on the fake, tests/real/test_sequences.c on libzookeeper_mt and a
+ * server. Each of the two defines the functions of the first section, the stage. Each also defines
+ * SEQUENCE(), which makes a cmocka test of a function. A sequence compares a text, to which each callback
+ * adds one entry:
  *
  *   TAG connected, TAG connecting, TAG changed /x, TAG deleted /x    a watcher; "d" is the default one
  *   TAG RC                                                           a completion */
@@ -27,35 +28,39 @@
 
 /* ---- the stage ---- */
 
-/* Opens a handle below a chroot ("" = none) and waits until it is connected. The default watcher is on_event with tag "d". */
+/* Opens a handle below a chroot ("" = none) and waits until it is connected. The default watcher is
+ * on_event with the tag "d". */
 static zhandle_t *stage_open(const char *chroot);
 static void stage_close(zhandle_t *zh);
 
-/* Calls of <zookeeper/zookeeper.h> stand between the two. */
+/* Bracket calls of <zookeeper/zookeeper.h>. */
 static void stage_enter(void);
 static void stage_leave(void);
 
 /* Keeps callbacks from running until stage_told(). */
 static void stage_hold(zhandle_t *zh);
 
-/* Waits until the client has received all answers to what was asked, and the events before them. Legal after stage_hold(). */
+/* Waits until the client has received the answers to all requests, and the events before them. May be
+ * called after stage_hold(). */
 static void stage_received(zhandle_t *zh);
 
-/* Breaks the link. A new one is made by itself, at the latest in stage_told(). */
+/* Breaks the link. The client makes a new one by itself, at the latest in stage_told(). */
 static void stage_cut(zhandle_t *zh);
 
-/* Lets callbacks run, waits until there is a link and all is told. */
+/* Lets callbacks run, and waits until there is a link and no callback has still to run. */
 static void stage_told(zhandle_t *zh);
 
-/* Ends the session, and waits until the handle is dead. Only stage_multi() and stage_close() are legal then. */
+/* Ends the session, and waits until the handle is dead. Only stage_multi() and stage_close() are allowed
+ * then. */
 static void stage_expire(zhandle_t *zh);
 
-/* What zoo_amulti() of these operations answers, or DIES if it ends the process. The client must refuse it. */
+/* Returns the result of zoo_amulti() of these operations, or DIES if the call ends the process. The client
+ * must refuse the operations. */
 enum { DIES = 1 };
 static int stage_multi(zhandle_t *zh, int count, const zoo_op_t *ops);
 
-/* Chooses, where that can be chosen, whether the client is slow to show that a link is gone (F1). `round` counts from 0. False
- * after the last round. Legal while no handle is open. */
+/* Begins a round, from 0 on. If the stage has the choice, the round says whether the client is slow to show
+ * that a link is gone (F1). Returns false after the last round. Must be called while no handle is open. */
 static bool stage_round(int round);
 
 /* ---- what is called back ---- */
@@ -65,10 +70,10 @@ static bool stage_round(int round);
 static char sequence_text[SEQUENCE_TEXT_MAX];
 static pthread_mutex_t sequence_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* What zoo_state() showed in a callback: bit 0 CONNECTED, bit 1 anything else. */
+/* States that zoo_state() showed in callbacks. Bit 0: CONNECTED was shown; bit 1: another state was. */
 struct shown_states {
-    int connecting; /* in the watcher that is told CONNECTING */
-    int failed;     /* in the completion of a request that is lost */
+    int connecting; /* in a watcher that gets CONNECTING */
+    int failed;     /* in the completion of a lost request */
 };
 
 static struct shown_states shown;
@@ -301,7 +306,7 @@ static void test_a_watch_set_behind_an_event_outlives_the_link(void **state)
     stage_close(zh);
 }
 
-/* Two events wait, and each tells those whom it has taken. */
+/* Two events wait, and each calls the watches that it took when it was received. */
 static void test_each_event_tells_whom_it_has_taken(void **state)
 {
     (void)state;
@@ -319,7 +324,7 @@ static void test_each_event_tells_whom_it_has_taken(void **state)
     stage_close(zh);
 }
 
-/* What an event that is received has taken is not told by the next one, nor sent to the server again. */
+/* A watch that a received event has taken is not called by the next event, nor sent to the server again. */
 static void test_an_event_takes_only_what_stands(void **state)
 {
     (void)state;
@@ -361,7 +366,8 @@ static void test_the_state_may_be_connected_when_the_loss_is_told(void **state)
 
 /* ---- F16: a multi that the client refuses ---- */
 
-/* An operation is refused for its path or the handle's state. The next one ends the process; below a chroot the same one does. */
+/* The client refuses an operation for its path or for the handle's state. An operation after the refused
+ * one ends the process; below a chroot the refused one does. */
 static const struct {
     const char *chroot;
     bool expired;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A thread that sleeps, in a world that has no other thread: what others do meanwhile is a function of the test. A test that
- * includes this has it in place of ls_env_wait(). */
+/* A thread that sleeps, in a world that has no other thread. The test gives a function that does the work
+ * of other threads meanwhile. A test that includes this file has it in place of ls_env_wait(). */
 #ifndef TESTS_SUPPORT_SLEEPING_THREAD_H
 #define TESTS_SUPPORT_SLEEPING_THREAD_H
 
@@ -16,7 +16,7 @@
 
 enum { SLEEPS_MAX = 8 };
 
-static void (*meanwhile)(void); /* what another thread does as soon as one sleeps */
+static void (*meanwhile)(void); /* work of another thread, done as soon as one sleeps; NULL = none */
 static int sleeps;
 
 /* The linker wants this name. NOLINTNEXTLINE(bugprone-reserved-identifier) */

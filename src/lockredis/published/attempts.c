@@ -29,7 +29,7 @@ static void say(struct attempt *attempt, int kind, int rc)
     reports_say(&attempt->all->reports, kind, attempt->lock, attempt->owner, rc, attempt->depth);
 }
 
-/* Drops the mutex. */
+/* Called with the mutex, which it drops, and makes all reports. */
 static void tell(struct attempts *all)
 {
     reports_tell(&all->reports, all->env);
@@ -54,7 +54,7 @@ redisAsyncContext *attempts_link(struct attempts *all, int link)
 
 static void send_again(void *ctx);
 
-/* Sends the request of the phase from its first step. */
+/* Repeats the request of the phase some time later, from its first step. */
 static void send_later(struct attempt *attempt)
 {
     attempt->step = 0;
@@ -105,7 +105,7 @@ static void give(struct attempt *attempt)
     send(attempt);
 }
 
-/* Gives back what is owed, or ends. */
+/* Gives back the next level, or ends the request if there is none to give back. */
 static void give_or_end(struct attempt *attempt)
 {
     if (attempt->gives > 0) {
@@ -151,7 +151,7 @@ static void took(struct attempt *attempt, const redisReply *reply)
     }
 }
 
-/* One level has been given back, or nothing is to be heard of it. */
+/* Ends the release of one level: it has its reply, or the library waits for none. */
 static void gave(struct attempt *attempt, int rc)
 {
     attempt->gives--;
@@ -163,7 +163,7 @@ static void gave(struct attempt *attempt, int rc)
     give_or_end(attempt);
 }
 
-/* True if the request is a release, and the library does not repeat it: the release is over then. */
+/* Ends a release that the library does not repeat. Returns whether the request was one. */
 static bool gives_up(struct attempt *attempt)
 {
     const struct design *design = attempts_design(attempt->all);
@@ -174,7 +174,7 @@ static bool gives_up(struct attempt *attempt)
     return over;
 }
 
-/* The owner does not know what became of its request. */
+/* Handles a lost reply: the server may or may not have done the request. */
 static void lost(struct attempt *attempt)
 {
     if (gives_up(attempt)) {
@@ -188,7 +188,7 @@ static void lost(struct attempt *attempt)
     send_later(attempt);
 }
 
-/* The server has not done the request. An earlier copy of it may have been done. */
+/* Handles an error: the server has not done this request, but may have done an earlier copy of it. */
 static void refused(struct attempt *attempt)
 {
     bool nothing_taken = attempt->phase == PHASE_TAKING && !attempt->repeated;
@@ -257,7 +257,7 @@ void attempts_wake(struct attempt *attempt)
     }
 }
 
-/* The acquire has its answer. What it may have left on the server is given back. */
+/* Answers the acquire with `rc`, and gives back a level that its requests may have left on the server. */
 static void abandon(struct attempt *attempt, int rc)
 {
     struct attempts *all = attempt->all;
@@ -265,7 +265,7 @@ static void abandon(struct attempt *attempt, int rc)
     answer(attempt, LS_REPORT_FAILED, rc);
     ls_env_timer_stop(all->env, &attempt->poll);
     if (!begun) {
-        return; /* it waits for the end of what came before it */
+        return; /* the acquire has not begun: it waits for the end of an earlier request of its owner */
     }
     attempt->gone = true;
     if (attempt->phase == PHASE_TAKING && attempt->sent) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What simple recipes on Redis have in common: connections, deadlines, repeated requests, renewals and
+/* The common part of simple recipes on Redis: connections, deadlines, repeated requests, renewals and
  * reports. The requests of a library are its design: the functions of struct design.
  *
  * An attempt is one owner's way to one key and back:
@@ -13,12 +13,12 @@
  *
  *   TAKING, GIVING: a request is under way, or is sent again by the timer "again" because its reply was lost,
  *   or was an error.
- *   WAITING: another owner has the key. The design has armed what ends the wait.
+ *   WAITING: another owner has the key. The design has armed a timer or a subscription that ends the wait.
  *
  * A watchdog renews the lease of one key for the owners of the process that hold it.
  *
- * Each owner has a connection of its own, as do the watchdogs and the messages. They are opened when they
- * are needed. Requests of two connections have no order.
+ * Each owner has a connection of its own. The watchdogs share one, and so do the messages. A connection is
+ * opened when it is needed. Requests of two connections have no order.
  *
  * All functions expect the environment's mutex, unless they say otherwise. */
 #ifndef LOCKREDIS_PUBLISHED_ATTEMPTS_H
@@ -42,12 +42,12 @@ struct attempt {
     struct attempts *all;
     uint8_t phase; /* enum phase */
     uint8_t lock, owner;
-    uint8_t step;   /* of a request that takes several commands: how many are done */
+    uint8_t step;   /* of a request with several commands: number of those that are done */
     uint8_t gives;  /* number of levels to give back */
     bool pending;   /* an acquire has no answer */
     bool is_try;    /* that acquire does not wait */
     bool gone;      /* that acquire was given up while its request was under way */
-    bool sent;      /* the reply to the phase's request is to come */
+    bool sent;      /* the request of the phase is sent, and has no reply yet */
     bool repeated;  /* a request of this phase was sent before, and its reply was lost */
     bool releasing; /* a release of the last level has no answer */
     uint8_t reserved;
@@ -59,12 +59,12 @@ struct attempt {
 struct watchdog {
     struct attempts *all;
     uint8_t lock;
-    uint8_t count;                      /* owners that hold, 0 = the watchdog is off */
-    uint8_t owner[ATTEMPTS_OWNERS_MAX]; /* the first of them is renewed */
+    uint8_t count;                      /* number of owners whose holds it renews; 0 = the watchdog is off */
+    uint8_t owner[ATTEMPTS_OWNERS_MAX]; /* these owners; a renewal is for the first of them */
     uint8_t levels[ATTEMPTS_OWNERS_MAX];
-    bool asks;     /* the reply to a renewal is to come */
-    bool outdated; /* the hold that was asked for has ended since */
-    uint8_t asked_for;
+    bool asks;         /* a renewal is sent, and has no reply yet */
+    bool outdated;     /* the hold of that renewal has ended, so its reply is about a former hold */
+    uint8_t asked_for; /* owner of that renewal */
     uint8_t reserved[5];
     struct ls_timer timer;
 };
@@ -75,7 +75,7 @@ enum verdict {
     VERDICT_MORE, /* `step` of the attempt has changed, and a next command is to be sent */
 };
 
-/* What a library does its own way. `flaws` of struct attempts says which recipe of the library it is. */
+/* The functions that differ between libraries. `flaws` of struct attempts differs between recipes of one. */
 struct design {
     uint32_t lease_ms;
     bool
@@ -87,10 +87,10 @@ struct design {
     /* Sends the request of the phase, TAKING or GIVING, with attempts_replied() as its callback. */
     int (*send)(struct attempt *attempt, redisAsyncContext *context, const char *key);
 
-    /* Judges the reply to a take: whether the owner has the key. */
+    /* Judges from the reply to a take whether the owner has the key. */
     enum verdict (*took)(struct attempt *attempt, const redisReply *reply);
 
-    /* Arms what ends the wait for a key that another owner has. */
+    /* Arms a timer or a subscription that ends the wait for a key that another owner has. */
     void (*wait)(struct attempt *attempt, const redisReply *reply);
 
     /* Returns the result code of a release from its reply; NULL = the reply was lost or an error, and
@@ -101,11 +101,11 @@ struct design {
     int (*renew)(struct watchdog *watchdog, const struct attempt *attempt, redisAsyncContext *context,
                  const char *key);
 
-    /* Reacts to the reply to a renewal; NULL = it was lost, or an error. `outdated` of the watchdog says
-     * whether it is about a former hold. */
+    /* Reacts to the reply to a renewal; NULL = it was lost, or an error. If `outdated` of the watchdog is
+     * set, the reply is about a former hold. */
     void (*renewed)(struct watchdog *watchdog, struct attempt *attempt, const redisReply *reply);
 
-    /* Answers whether a release is not repeated if its reply is lost, or an error; NULL = it is repeated. */
+    /* Returns whether a release ends if its reply is lost, or an error. NULL = the release is repeated. */
     bool (*gives_up)(const struct attempt *attempt);
 };
 
@@ -126,7 +126,7 @@ const struct design *attempts_design(const struct attempts *all);
 
 const char *attempts_key(const struct attempts *all, int lock);
 
-/* The connection, opened if need be. NULL = memory is short. */
+/* Returns the context of a connection, which it opens if need be. NULL = memory is short. */
 redisAsyncContext *attempts_link(struct attempts *all, int link);
 
 /* ---- for designs ---- */
@@ -141,23 +141,23 @@ void attempts_renewed(redisAsyncContext *context, void *reply, void *watchdog);
  * if each request renews a lease of the waiting owner. */
 void attempts_poll(struct attempt *attempt, const char *timer, uint32_t delay_ms);
 
-/* An attempt that waits asks for the key now. */
+/* Lets an attempt that waits ask for the key now. */
 void attempts_wake(struct attempt *attempt);
 
-/* Ends a hold by a loss, and tells its owner. */
+/* Ends a hold by a loss, and reports the loss to its owner. */
 void attempts_lose(struct attempt *attempt);
 
-/* One more level of this owner's hold is renewed from now on, or one level less. */
+/* Add one level to the owner's hold, which is renewed from then on, or remove one level from it. */
 void watchdog_add(struct watchdog *watchdog, int owner);
 void watchdog_remove(struct watchdog *watchdog, int owner);
 
-/* No level of this owner's hold is renewed any more. */
+/* Removes all levels of the owner's hold, which is not renewed any more. */
 void watchdog_forget(struct watchdog *watchdog, int owner);
 
-/* Answers whether nothing is armed or under way that would renew. */
+/* Returns whether no renewal is armed or under way. */
 bool watchdog_sleeps(const struct watchdog *watchdog);
 
-/* Renews at a third of the lease from now, if an owner holds. */
+/* Arms the next renewal, a third of the lease from now, if an owner holds and no renewal is under way. */
 void watchdog_arm(struct watchdog *watchdog);
 
 /* ---- for drivers: functions of struct ls_recipe. They are called without the mutex ---- */

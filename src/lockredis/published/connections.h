@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Connections of a recipe, each opened when it is needed, and forgotten when it ends. */
+/* Connections of a recipe. Each is opened when it is needed, and forgotten when it ends. */
 #ifndef LOCKREDIS_PUBLISHED_CONNECTIONS_H
 #define LOCKREDIS_PUBLISHED_CONNECTIONS_H
 
 #include <hiredis/async.h>
 #include <lockstep/env.h>
 
-/* `data` of its context points to it. */
+/* One connection. Field `data` of its context points back to it. */
 struct connection {
     struct ls_env *env;
     redisAsyncContext *context;
 };
 
-/* Makes connections that are not open yet, from zeros. */
+/* Initializes zeroed connections, which are not open yet. */
 void connections_start(struct connection *connections, int count, struct ls_env *env);
 
 /* Returns the context of a connection to this port, opened if need be; NULL = memory is short. Called with
@@ -25,7 +25,7 @@ redisAsyncContext *connections_get(struct connection *connection, int port);
  * context. Called with the mutex. */
 redisAsyncContext *connections_take(struct connection *connection);
 
-/* Ends those that are open. Called without the mutex. */
+/* Ends all connections that are open. Called without the mutex. */
 void connections_close(struct connection *connections, int count);
 
 #endif

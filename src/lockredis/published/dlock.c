@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Baidu's DLock, as its Java classes work (DistributedReentrantLock, RedisLockProcessor): a key with a
- * lease, threads of a process in a queue, one thread that polls for them, and one that renews the lease.
+/* Baidu's DLock, as its Java classes DistributedReentrantLock and RedisLockProcessor work. The lock is a key
+ * with a lease. Threads of a process wait in a queue. One more thread polls for them, and one renews the
+ * lease.
  *
  * A thread of the program is an owner here. It first tries to take the key, also while another thread of the
- * process holds it. If that fails it stands in the queue, and parks. The first in the queue tries again when
- * it is unparked.
+ * process holds it. If that fails it enters the queue, and parks. The first in the queue tries again when it
+ * is unparked.
  *
  * The retry thread lives while threads wait and no thread of the process holds. It unparks the first of the
  * queue when the key is gone, or when it gets no answer. The lease thread lives from a grant until a
  * release, a lost lease, or an interrupt. Both are state machines with a timer and a connection each.
  *
- * DLock tells nobody of a lost lease, and has no fencing token.
+ * DLock does not report a lost lease, and has no fencing token.
  *
- * The bits of `mended` make one thing right each. Besides dlock there is a recipe with all of them, and one
- * for each flaw, which lacks the bit for that flaw. MENDED_BELIEF hides some flaws: it tells the holder in
- * time whatever the reason. The recipes for these flaws lack it, too. */
+ * Each bit of `mended` mends one flaw. Besides dlock there is a recipe with all bits, and one for each flaw,
+ * which lacks the bit for that flaw. MENDED_BELIEF hides some flaws, because it reports a loss in time,
+ * of any cause. The recipes for these flaws lack it, too. */
 #include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
 
@@ -41,13 +42,13 @@
 
 enum {
     MENDED_LEASE = 1,    /* each grant has a lease thread of its own */
-    MENDED_RETRY = 2,    /* a retry thread that was interrupted goes on if somebody needs it */
+    MENDED_RETRY = 2,    /* a retry thread that was interrupted goes on if a waiting thread needs it */
     MENDED_THIRD = 4,    /* the lease is renewed at a third of its length */
     MENDED_LOSS = 8,     /* the holder is told when a renewal finds that its lease was lost */
     MENDED_ID = 16,      /* ids of owners are unique */
-    MENDED_RELEASE = 32, /* a release is asked for until it is answered */
+    MENDED_RELEASE = 32, /* a release whose reply is lost is sent again */
     MENDED_BELIEF = 64,  /* the holder is told of the loss before its lease can end unrenewed */
-    MENDED_ERROR = 128,  /* an error is no answer: the release is asked for again, and a try is told */
+    MENDED_ERROR = 128,  /* an error is no answer: a release is sent again, and a try fails by LS_EREFUSED */
     MENDED_ALL = 255,
 };
 
@@ -64,10 +65,10 @@ struct thread {
     bool pending;  /* an acquire has no answer */
     bool is_try;
     bool queued;
-    bool permit; /* it was unparked while it did not park */
+    bool permit; /* it was unparked while it was not parked, so its next park ends at once */
     uint8_t reserved[2];
-    struct ls_timer again; /* the release is asked for once more */
-    struct ls_stamp sent;  /* when the key was asked for last */
+    struct ls_timer again; /* sends the release once more */
+    struct ls_stamp sent;  /* when the last request for the key was sent */
 };
 
 /* The retry thread or a lease thread. */
@@ -75,23 +76,23 @@ struct actor {
     struct lock *lock;
     uint8_t state; /* enum actor_state */
     bool interrupted;
-    uint8_t owner; /* of a lease thread: whose id it renews */
-    bool outdated; /* of a lease thread: its request is about a former hold, and the next one has begun */
+    uint8_t owner; /* of a lease thread: the owner whose hold it renews */
+    bool outdated; /* of a lease thread: its request is about a former hold, and the next hold has begun */
     uint8_t reserved[4];
     struct ls_timer timer;
-    struct ls_stamp sent; /* of a lease thread: when a renewal was asked for last */
+    struct ls_stamp sent; /* of a lease thread: when the last renewal was sent */
 };
 
 struct lock {
     struct state *state;
     uint8_t index;
-    uint8_t owner; /* NOBODY = no thread of the process holds */
+    uint8_t owner; /* thread that holds; 255 = no thread of the process holds */
     uint8_t queue[OWNERS_MAX];
     uint8_t queued;
     uint8_t reserved[2];
     int hold;
     struct ls_timer belief; /* ends before the lease of the owner can end */
-    struct ls_stamp leased; /* when the last request was sent that has begun the lease */
+    struct ls_stamp leased; /* when the request was sent that has begun the present lease */
     struct thread thread[OWNERS_MAX];
     struct actor retry, lease[OWNERS_MAX];
 };
@@ -123,7 +124,7 @@ static void say(struct thread *thread, int kind, int rc)
                                                      .depth = lock->owner == thread->owner ? lock->hold : 0});
 }
 
-/* Called with the mutex, which is dropped. */
+/* Called with the mutex, which it drops, and makes all reports. */
 static void tell(struct state *state)
 {
     reports_tell(&state->reports, state->env);
@@ -144,7 +145,7 @@ static void on_disconnect(const redisAsyncContext *context, int status)
     ls_env_unlock(state->env);
 }
 
-/* NULL = memory is short. */
+/* Returns the context of a connection, which it opens if need be. NULL = memory is short. */
 static redisAsyncContext *open_link(struct state *state, int link)
 {
     if (state->context[link] == NULL) {
@@ -165,8 +166,8 @@ static const char *key_of(const struct lock *lock)
 
 #define ID_MAX 60
 
-/* DLock takes the first address of the machine and the number of the thread. A process that was started anew
- * has the ids of the former one again. */
+/* Writes the id of an owner. DLock makes it of the first address of the machine and the number of the thread.
+ * So a process that is started anew has the ids of its former life. */
 static void id_of(const struct lock *lock, int owner, char id[ID_MAX])
 {
     const struct state *state = lock->state;
@@ -216,6 +217,18 @@ static void interrupt(struct actor *actor)
     }
 }
 
+static void unpark_first(struct lock *lock)
+{
+    if (lock->queued > 0) {
+        struct thread *first = &lock->thread[lock->queue[0]];
+        if (first->phase == PHASE_PARKED) {
+            loop(first);
+        } else {
+            first->permit = true;
+        }
+    }
+}
+
 static void lose(struct lock *lock, int owner)
 {
     if (lock->owner == owner && lock->hold > 0) {
@@ -223,9 +236,7 @@ static void lose(struct lock *lock, int owner)
         lock->owner = NOBODY;
         lock->hold = 0;
         say(&lock->thread[owner], LS_REPORT_HOLD_LOST, 0);
-        if (lock->queued > 0) {
-            loop(&lock->thread[lock->queue[0]]);
-        }
+        unpark_first(lock);
     }
 }
 
@@ -238,7 +249,7 @@ static void belief_over(void *ctx)
     ls_env_lock(lock->state->env);
 }
 
-/* A request that was sent then has begun the lease anew. */
+/* Begins the time for which the holder believes, as of `sent`, when the request left that began the lease. */
 static void believe(struct lock *lock, const struct ls_stamp *sent)
 {
     struct ls_env *env = lock->state->env;
@@ -318,18 +329,6 @@ static void start_retry(struct lock *lock)
     }
 }
 
-static void unpark_first(struct lock *lock)
-{
-    if (lock->queued > 0) {
-        struct thread *first = &lock->thread[lock->queue[0]];
-        if (first->phase == PHASE_PARKED) {
-            loop(first);
-        } else {
-            first->permit = true;
-        }
-    }
-}
-
 static void looked(struct actor *retry, const redisReply *reply)
 {
     struct lock *lock = retry->lock;
@@ -385,7 +384,7 @@ static void enqueue(struct thread *thread)
 static void dequeue(struct thread *thread)
 {
     struct lock *lock = thread->lock;
-    if (thread->queued) { /* it is the first */
+    if (thread->queued) { /* only the first in the queue asks for the key */
         memmove(&lock->queue[0], &lock->queue[1], OWNERS_MAX - 1);
         lock->queue[OWNERS_MAX - 1] = 0;
         lock->queued--;
@@ -469,7 +468,7 @@ static void on_tried(redisAsyncContext *context, void *reply, void *ctx)
     tell(state);
 }
 
-/* The order is DLock's: another thread may have taken the lock since the key was deleted. */
+/* Ends a release in DLock's order. Another thread may have taken the lock after the key was deleted. */
 static void released(struct thread *thread)
 {
     struct lock *lock = thread->lock;
@@ -508,7 +507,7 @@ static void ask_again(void *ctx)
     ls_env_lock(thread->lock->state->env);
 }
 
-/* DLock does not look at the reply, and takes none for one. */
+/* Handles the reply to a release. DLock does not look at it, and takes a lost reply for one. */
 static void answered(struct thread *thread, const redisReply *reply)
 {
     struct state *state = thread->lock->state;
@@ -623,7 +622,7 @@ static int acquire(void *memory, int lock_index, int owner, int timeout_ms)
     return LS_OK;
 }
 
-/* A thread in lock() cannot be interrupted. */
+/* Refuses to cancel, because a thread in DLock's lock() cannot be interrupted. */
 static int cancel(void *memory, int lock, int owner)
 {
     const struct thread *thread = thread_of(memory, lock, owner);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What recipes on Redis have in common. */
+/* The common part of all recipes on Redis: reports, ids, replies and scripts. */
 #ifndef LOCKREDIS_PUBLISHED_PARTS_H
 #define LOCKREDIS_PUBLISHED_PARTS_H
 
@@ -10,29 +10,29 @@
 
 #define REPORTS_MAX 32
 
-/* Reports that are told once the environment's mutex is free. Zeros are an empty list. */
+/* Reports to be made once the environment's mutex is free. Zeros are an empty list. */
 struct reports {
     struct ls_report report[REPORTS_MAX];
     int count;
     int reserved; /* 0 */
 };
 
-/* Adds a report. Without room for it nothing happens. */
+/* Adds a report. A full list stays as it is. */
 void reports_add(struct reports *reports, const struct ls_report *report);
 
-/* Adds a report of an owner about its lock, with as many levels as it has then. */
+/* Adds a report of an owner about its lock; `depth` is the number of its levels after the event. */
 void reports_say(struct reports *reports, int kind, int lock, int owner, int rc, int depth);
 
-/* Called with the mutex: drops it, and tells all reports. */
+/* Called with the mutex, which it drops, and makes all reports. The list is empty then. */
 void reports_tell(struct reports *reports, struct ls_env *env);
 
 /* Writes the bytes of an id in hexadecimal digits, with a zero byte behind them. */
 void parts_hex(const uint8_t *bytes, size_t size, char *text);
 
-/* The port of the first server of a connect string. */
+/* Returns the port of the first server of a connect string; 6379 if the string has none. */
 int parts_port(const char *hosts);
 
-/* Returns whether a server has answered with an error. `reply` may be NULL. */
+/* Returns whether the reply is an error. `reply` may be NULL. */
 bool parts_is_error(const redisReply *reply);
 
 /* Scripts about a key whose value is the id of its owner: KEYS[1], the id, and for the first two the lease

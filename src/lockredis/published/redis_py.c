@@ -2,11 +2,11 @@
  * Copyright the lockstep authors */
 
 /* Published defects of locks that are one key with an owner's id. redis_py_mended has none of them. It
- * takes the key by a script that knows its id again, renews the lease, and tells of a loss. It asks to give
- * the key back until it is answered. Owners poll while they wait.
+ * takes the key by a script that recognizes its id, renews the lease, and reports a loss. It repeats a
+ * release until it is answered. Owners poll while they wait.
  *
- * It is redis-py's Lock as far as the defects go. A renewal is left to the caller there. A holder that is
- * cut off believes on.
+ * redis_py_mended is redis-py's Lock as far as the defects go, but there a renewal is left to the caller. A
+ * holder that is cut off still believes that it holds.
  *
  * Each bit of `flaws` is one defect. Its mend is the other branch. */
 #include "lockredis/published/attempts.h"
@@ -24,12 +24,12 @@ enum {
      * older than the owner's. A successor's time never is. Times are a counter here, as there is no clock. */
     FLAW_TIMES = 1,
 
-    /* redis/redis-py#818: SETNX takes the key, and a PEXPIRE behind it gives it a lease. If the PEXPIRE never
+    /* redis/redis-py#818: SETNX takes the key, and a PEXPIRE after it gives it a lease. If the PEXPIRE never
      * comes, the key is never free again. */
     FLAW_LEASE_LATER = 2,
 
-    /* redis/redis-py#4258: a release forgets the token before it asks. If it fails, there is nothing to try
-     * again with. */
+    /* redis/redis-py#4258: a release forgets the token before it asks. If it fails, no token is left for
+     * another try. */
     FLAW_TOKEN_DROPPED = 4,
 
     /* No defect: a lock of redis-py has no lease unless its user asks for one. */
@@ -59,7 +59,7 @@ static void identify(struct attempt *attempt)
 {
     uint8_t id[16];
     if (has(attempt, FLAW_TIMES)) {
-        snprintf(attempt->id, sizeof attempt->id, "none"); /* the server says the time */
+        snprintf(attempt->id, sizeof attempt->id, "none"); /* the reply to the take brings the time */
         return;
     }
     ls_env_unique_id(attempt->all->env, id);

@@ -4,19 +4,19 @@
 /* The design of Redisson's RLock. The key is a hash whose field is the owner, and whose value is the number
  * of its levels. An owner is the random id of the client with the number of the thread.
  *
- * - The script that takes the key adds a level, if the key is free or the owner's. Else it answers for how
- *   long the lease still runs.
+ * - The script that takes the key adds a level if the key is free or the owner's. Otherwise its reply is the
+ *   rest of the lease.
  * - An owner that waits subscribes to the key's channel, asks once more, and then waits for a message, or
  *   for that time. Messages of a process wake its owners one by one.
  * - A watchdog renews the lease at a third of it, as long as an owner of the process holds.
- * - The script that gives a level back deletes the key behind the last level, and publishes that.
+ * - The script that gives a level back deletes the key after the last level, and publishes a message.
  * - A request whose reply is lost is repeated.
  *
- * redisson_like does so. It tells nobody of a lost lease, and has no fencing token. A process stays
- * subscribed, where Redisson unsubscribes when nobody waits.
+ * redisson_like works so. It does not report a lost lease, and has no fencing token. A process stays
+ * subscribed, where Redisson unsubscribes when no owner waits.
  *
- * redisson_mended lacks the first three bits of `flaws`. Each other recipe has one more. Its mend is the
- * other branch. */
+ * redisson_mended lacks the first three bits of `flaws`. Each other recipe is redisson_mended with the bit of
+ * a flaw, of the fair lock, or of both. The mend of a flaw is the other branch. */
 #include "lockredis/published/attempts.h"
 #include "scenario/recipes.h"
 
@@ -31,7 +31,7 @@
 #define NAME_MAX_BYTES 320
 
 enum {
-    /* A renewal that finds the key gone tells nobody. */
+    /* A renewal that finds the key gone does not report the loss. */
     FLAW_UNTOLD = 1,
 
     /* A request that is repeated counts a level twice. Newer versions remember the answer to a release. */
@@ -46,11 +46,11 @@ enum {
     FLAW_ERROR_ENDS = 8,
 
     /* redisson/redisson#3712: a renewal that finds the key gone ends the watchdog, which counts as running
-     * all the same. Once the key is taken again nobody renews it. */
+     * all the same. If the key is taken again, no watchdog renews it. */
     FLAW_STAYS_ON = 16,
 
     /* redisson/redisson#5761: an owner misses the message of a release, and sleeps on. It has asked before
-     * its subscription, and does not ask behind that. */
+     * its subscription, and does not ask after it. */
     FLAW_MISSES = 32,
 
     /* No defect: the fair lock. Owners stand in a list, and the first in it gets the key. Each has a place, a
@@ -78,8 +78,8 @@ enum {
     "if redis.call('hexists',KEYS[1],ARGV[1])==1 then return redis.call('pexpire',KEYS[1],ARGV[2]) end "     \
     "return 0"
 
-/* The fair lock. KEYS[2] is the list, KEYS[3] the owner's place, and KEYS[4] what names of places begin
- * with. */
+/* The fair lock. KEYS[2] is the list, KEYS[3] the owner's place, and KEYS[4] the prefix of all places'
+ * names. */
 #define PASS_OVER                                                                                            \
     "local first=redis.call('lindex',KEYS[2],0) "                                                            \
     "while first and first~=ARGV[1] and redis.call('exists',KEYS[4]..first)==0 do "                          \
@@ -153,7 +153,7 @@ static void heard(struct channel *channel)
     }
 }
 
-/* The owners that waited for the subscription ask again: `step` says which. */
+/* Notes that the process is subscribed. Owners that waited for this ask again; their `step` is 1. */
 static void subscribed(struct channel *channel)
 {
     channel->subscription = SUBSCRIPTION_MADE;
@@ -223,7 +223,7 @@ static void identify(struct attempt *attempt)
     channel_of(attempt)->permits = 0;
 }
 
-/* The levels of the hold behind the request. */
+/* Returns the number of levels of the hold after the request. */
 static int levels(const struct attempt *attempt)
 {
     return attempt->phase == PHASE_TAKING ? attempt->depth + 1 : attempt->depth + attempt->gives - 1;
@@ -269,7 +269,7 @@ static enum verdict took(struct attempt *attempt, const redisReply *reply)
     return reply->type == REDIS_REPLY_NIL ? VERDICT_YES : VERDICT_NO;
 }
 
-/* The first time an owner waits for its subscription, then for a message or the end of the lease. */
+/* Lets an owner wait for its subscription the first time, then for a message or the end of the lease. */
 static void wait(struct attempt *attempt, const redisReply *reply)
 {
     struct channel *channel = channel_of(attempt);

@@ -4,18 +4,18 @@
 /* Redlock: one key on each of several independent servers. The owner that has the key on more than half of
  * them holds the lock.
  *
- * An attempt asks all servers at once (a round), and waits for each reply, or for word of its loss. The
- * timer "round" gives up the servers that do not answer in time: their connections end. With too few keys the
+ * An attempt asks all servers at once (a round), and waits until each request has its reply or is lost. The
+ * timer "round" ends the connections to the servers that do not answer in time. With too few keys the
  * attempt deletes those that it has, and begins again some time later. A holder renews all its keys at a
  * third of the lease. The hold ends when too few servers can still have the key, or when the validity of the
- * keys ends. The validity counts from the start of the last round that confirmed them. There is no fencing
- * token. A release that too few servers answer may have left the keys: its result is LS_EUNSURE.
+ * keys ends. The validity counts from the start of the last round that confirmed the hold. If too few servers
+ * answer a release, the keys may remain, and its result is LS_EUNSURE. There is no fencing token.
  *
- * `redlock` renews a key only where it still exists, as redsync did (issue 186). A holder that loses two of
- * three keys, one after the other, does not hold alone any more. `redlock_topped_up` makes the missing keys
- * again with each renewal.
+ * `redlock` renews a key only where it still exists, as redsync did (issue 186). If a holder loses two of
+ * three keys, one after the other, another owner can hold beside it. `redlock_topped_up` makes the missing
+ * keys again with each renewal.
  *
- * They have no idle(): a request that is done late leaves a key, and the lease ends it. */
+ * Both recipes have no idle(): a request that is done late leaves a key, which goes when its lease ends. */
 #include "lockredis/published/connections.h"
 #include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
@@ -30,7 +30,7 @@
 #define OWNERS_MAX 2
 #define SERVERS_MAX 5
 #define LEASE_MS 30000
-#define DRIFT_MS 302 /* of the clocks, by the algorithm: a hundredth of the lease, and 2 ms */
+#define DRIFT_MS 302 /* allowance of the algorithm for clocks: a hundredth of the lease, and 2 ms */
 #define RETRY_MS 200
 #define ROUND_MS 50 /* for the replies of a round */
 
@@ -47,10 +47,10 @@ enum round { ROUND_NONE, ROUND_TAKE, ROUND_RENEW, ROUND_GIVE };
 struct attempt {
     struct state *state;
     uint8_t phase; /* enum phase */
-    uint8_t round; /* enum round: whose replies are to come */
+    uint8_t round; /* enum round: the round that is under way */
     uint8_t lock, owner;
-    uint8_t open; /* servers whose replies are to come, a bit each */
-    uint8_t yes;  /* number of replies that said yes */
+    uint8_t open; /* bit s is set: the round waits for the reply of server s, from 0 on */
+    uint8_t yes;  /* number of servers that have replied with yes */
     uint8_t told; /* number of servers that have replied */
     bool pending; /* an acquire has no answer */
     bool is_try;
@@ -59,7 +59,7 @@ struct attempt {
     bool late;  /* the validity of the keys ended before their round */
     uint8_t reserved[4];
     char id[40];
-    struct ls_stamp begun; /* when the round began that confirmed the hold */
+    struct ls_stamp begun; /* when the last round began */
     struct ls_timer retry, renewal, validity, deadline, round_end;
 };
 
@@ -102,7 +102,7 @@ static int send(struct attempt *attempt, redisAsyncContext *context, enum round 
 
 static void end_round(struct attempt *attempt);
 
-/* Ends the connections to the servers that have not answered. The last of them ends the round. */
+/* Ends the connections to the servers that have not answered. When the last one ends, so does the round. */
 static void round_over(void *ctx)
 {
     struct attempt *attempt = ctx;
@@ -151,7 +151,7 @@ static bool has_enough(const struct attempt *attempt)
     return 2 * attempt->yes > attempt->state->servers;
 }
 
-/* The servers that have not replied to a release may be more than half of them. */
+/* Returns whether more than half of the servers have not replied to the release: they may have the key. */
 static bool may_hold(const struct attempt *attempt)
 {
     return 2 * (attempt->state->servers - attempt->told) > attempt->state->servers;
@@ -256,7 +256,7 @@ static void validity_over(void *ctx)
     ls_env_lock(attempt->state->env);
 }
 
-/* For how many ms the keys of the last round will stand at least. */
+/* Returns for how many ms, at least, the keys of the last round will remain. */
 static int64_t valid_ms(struct attempt *attempt)
 {
     return LEASE_MS - DRIFT_MS - ls_env_elapsed_ms(attempt->state->env, &attempt->begun);
@@ -286,8 +286,8 @@ static void taken(struct attempt *attempt)
     give(attempt);
 }
 
-/* Servers that did not answer may still have the keys. Then the hold goes on as long as the keys were valid
- * before. */
+/* Ends a round of renewals. Servers that did not answer may still have the keys; then the hold goes on until
+ * its former validity ends. */
 static void renewed(struct attempt *attempt)
 {
     struct ls_env *env = attempt->state->env;
@@ -402,7 +402,7 @@ static struct attempt *attempt_of(const void *memory, int lock, int owner)
     return known ? (struct attempt *)&state->attempt[lock][owner] : NULL;
 }
 
-/* The acquire has its answer; keys that may be taken are given back. */
+/* Answers the acquire with `rc`. If its round is under way, the end of the round gives the keys back. */
 static void abandon(struct attempt *attempt, int rc)
 {
     answer(attempt, LS_REPORT_FAILED, rc);

@@ -3,12 +3,13 @@
 
 /* Locks that are one key with a lease, taken by SET NX PX, as tutorials write them.
  *
- * naive_setnx deletes the key without a look at who holds it, and never renews the lease. setnx_owned has
- * the known repairs: an id for each attempt, release and renewal by scripts that compare it, a renewal at
- * a third of the lease, and a report when a renewal finds the key gone. It has no fencing token: a holder
- * that sleeps through its lease believes on.
+ * naive_setnx deletes the key without comparing its value, and never renews the lease. setnx_owned has the
+ * known repairs:
+ * - an id for each attempt, which scripts compare at a release and a renewal,
+ * - a renewal at a third of the lease, and a report when it finds the key gone.
+ * setnx_owned has no fencing token. A holder that sleeps through its lease still believes that it holds.
  *
- * They have no idle(): a request that is done late leaves a key, and the lease ends it.
+ * Both have no idle(): a request that is done late leaves a key, which goes when its lease ends.
  *
  * Both poll while they wait, and connect again after the end of a connection. */
 #include "lockredis/published/parts.h"
@@ -31,7 +32,7 @@ enum phase {
     PHASE_TAKING,  /* the request that takes the key is under way, or waits for the connection */
     PHASE_WAITING, /* the poll is armed */
     PHASE_HOLDING,
-    PHASE_GIVING, /* so is the request that deletes the key */
+    PHASE_GIVING, /* the request that deletes the key is under way, or waits for the connection */
 };
 
 struct attempt {
@@ -40,9 +41,9 @@ struct attempt {
     uint8_t lock, owner;
     bool pending; /* an acquire has no answer */
     bool is_try;
-    bool sent;     /* the reply to the phase's request is to come */
+    bool sent;     /* the request of the phase is sent, and has no reply yet */
     bool gone;     /* the acquire was given up while that request was under way */
-    bool renewing; /* the reply to a renewal is to come */
+    bool renewing; /* a renewal is sent, and has no reply yet */
     int depth;
     char id[40];
     struct ls_timer poll, renewal, deadline;
@@ -68,7 +69,7 @@ static void say(struct attempt *attempt, int kind, int rc)
     reports_say(&attempt->state->reports, kind, attempt->lock, attempt->owner, rc, attempt->depth);
 }
 
-/* Called with the mutex, which is dropped. */
+/* Called with the mutex, which it drops, and makes all reports. */
 static void tell(struct state *state)
 {
     reports_tell(&state->reports, state->env);
@@ -128,7 +129,7 @@ static void give(struct attempt *attempt)
 
 /* ---- replies ---- */
 
-/* Naive: a status. Owned: the integer 1. */
+/* Returns whether the reply is a yes: a status in naive_setnx, the integer 1 in setnx_owned. */
 static bool is_yes(const redisReply *reply)
 {
     return reply->type == REDIS_REPLY_STATUS || (reply->type == REDIS_REPLY_INTEGER && reply->integer == 1);
@@ -230,7 +231,7 @@ static int send_give(struct attempt *attempt, redisAsyncContext *context, const 
     return redisAsyncCommand(context, on_reply, attempt, "EVAL %s 1 %s %s", PARTS_GIVE, key, attempt->id);
 }
 
-/* Sends what the phase needs next; without a connection it waits for one. */
+/* Sends the next request of the phase, once there is a connection. */
 static void proceed(struct attempt *attempt)
 {
     struct state *state = attempt->state;
@@ -261,14 +262,14 @@ static void renew(void *ctx)
     }
 }
 
-/* The acquire has its answer; a key that may be taken is given back. */
+/* Answers the acquire with `rc`, and gives back a key that its request may take. */
 static void abandon(struct attempt *attempt, int rc)
 {
     struct state *state = attempt->state;
     answer(attempt, LS_REPORT_FAILED, rc);
     ls_env_timer_stop(state->env, &attempt->poll);
     if (attempt->phase == PHASE_GIVING || attempt->gone) {
-        return; /* it had not begun */
+        return; /* the acquire has not begun: an earlier one is being given back */
     }
     if (attempt->phase == PHASE_TAKING && (attempt->sent || !state->naive)) {
         attempt->gone = true;
@@ -339,7 +340,7 @@ static void on_disconnect(const redisAsyncContext *context, int status)
     tell(state);
 }
 
-/* Called with the mutex. Without memory it tries again later. */
+/* Opens the connection, or tries again later if memory is short. Called with the mutex. */
 static void open_connection(struct state *state)
 {
     state->context = redisAsyncConnect("127.0.0.1", parts_port(state->config->hosts));

@@ -18,6 +18,26 @@ void lockredis_loop_wake(struct ls_redis *redis)
     ls_env_lock(redis->env);
 }
 
+void lockredis_loop_await(struct ls_redis *redis, struct redis_call *call)
+{
+    struct ls_env *env = redis->env;
+    lockredis_client_settle(redis);
+    while (!call->done) {
+        ls_env_wait(env, &call->waiter);
+    }
+}
+
+void lockredis_loop_answered(struct ls_redis *redis, struct redis_call *call)
+{
+    ls_env_wake(redis->env, &call->waiter);
+}
+
+bool lockredis_loop_defers(struct ls_redis *redis)
+{
+    (void)redis;
+    return false;
+}
+
 bool lockredis_loop_attach(struct ls_redis *redis, struct redisAsyncContext *context)
 {
     (void)redis, (void)context;
@@ -38,4 +58,9 @@ int lockredis_loop_descriptor(const struct ls_redis *redis)
 {
     (void)redis;
     return -1;
+}
+
+void lockredis_loop_process(struct ls_redis *redis)
+{
+    lockredis_client_run(redis);
 }

@@ -12,11 +12,11 @@ static bool is_news(const struct event *event)
            event->kind == EVENT_HOLD_LOST || (event->kind == EVENT_REFUSED && event->code == CODE_LOST);
 }
 
-/* What an owner knows before event i of the locks that it asked for in one call. */
+/* News that an owner has before event i about the locks of one call. */
 struct call_news {
-    unsigned call; /* the locks, a bit each; 0 = there is no call */
-    unsigned told; /* those of which it has heard news that it has not heard of the others */
-    int kind;      /* of these news */
+    unsigned call; /* locks of the call, a bit each; 0 = there is no call */
+    unsigned told; /* locks with news that the other locks of the call still lack */
+    int kind;      /* kind of event of these news */
 };
 
 static struct call_news news_before(const struct trace_list *list, int i, int process, int owner)

@@ -14,7 +14,7 @@ static bool own_node_stands(const struct trace_list *list, int i, int process)
     return false;
 }
 
-/* Whether a fault before event i can lead to this code of an acquire that failed. */
+/* Returns whether a fault before event i explains this code of an acquire that failed. */
 static bool was_explained(const struct trace_list *list, int i, int32_t code)
 {
     if (code == CODE_GAVE_UP)
@@ -38,7 +38,7 @@ static int owed(const struct trace_list *list, int i, int lock, int process, int
     return count;
 }
 
-/* Whether requests of an acquire that failed, or of a release, may be under way before event i. */
+/* Returns whether requests of an acquire that failed, or of a release, may be under way before event i. */
 static bool is_undoing(const struct trace_list *list, int i, int lock, int process)
 {
     bool undoes = false;
@@ -57,7 +57,7 @@ static bool is_undoing(const struct trace_list *list, int i, int lock, int proce
     return undoes;
 }
 
-/* Whether the lock was not free, for the process that asked at event `asked`, at some moment until event i. */
+/* Returns whether the lock was not free for the asker of event `asked` at some moment before event i. */
 static bool was_not_free(const struct trace_list *list, int asked, int i)
 {
     const struct event *ask = &list->event[asked];
@@ -110,7 +110,7 @@ static bool another_owner_has_claim(const struct trace_list *list, int i)
     return false;
 }
 
-/* "pending already": no acquire of the owner was. */
+/* "pending already" is wrong if the owner has no hold (unless reentrant), no lost hold and no clean-up. */
 static bool is_none_pending(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
@@ -119,14 +119,14 @@ static bool is_none_pending(const struct trace_list *list, int i)
            !has_lost_hold(list, i, event->lock, event->process, event->owner);
 }
 
-/* query() says that the owner does not hold, but it was granted the lock and the node stands. */
+/* Returns whether query() denies a hold that was granted and whose node stands. */
 static bool denies_a_hold(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
     return event->cause == EVENT_DOUBT_DENIED && holds_standing(list, i, event->process, event->owner);
 }
 
-/* Whether the owner of event i holds on the node with this czxid, which stands. */
+/* Returns whether the owner of event i holds by the node with this czxid, and the node stands. */
 static bool is_held_with(const struct trace_list *list, int i, int64_t czxid)
 {
     const struct event *event = &list->event[i];

@@ -11,8 +11,8 @@ static bool waits_or_holds(const struct trace_list *list, int i, int process)
     return count_claims(list, i, 0, process, true, true) > 0;
 }
 
-/* Whether the operator deleted the node by which the owner holds, while its process waited or held, which since then has
- * neither ended nor asked while it did neither. */
+/* Returns whether the operator deleted the node by which the owner holds, while its process waited or held.
+ * After that the process must not have ended, nor asked at a moment when it neither waited nor held. */
 static bool is_belief_void(const struct trace_list *list, int i, int process, int owner)
 {
     int grant = holding(list, i, 0, process, owner);

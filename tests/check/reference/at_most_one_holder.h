@@ -6,7 +6,7 @@
 
 #include <check/reference/questions.h>
 
-/* The event that deleted the node that event k created, before event i; -1 if it stands. */
+/* Returns the event before i that deleted the node of event k; -1 = the node stands. */
 static int deletion_of(const struct trace_list *list, int k, int i)
 {
     for (int d = k + 1; d < i; d++)
@@ -16,7 +16,8 @@ static int deletion_of(const struct trace_list *list, int k, int i)
     return -1;
 }
 
-/* Whether somebody but this owner (-1 = nobody is left out) holds by another node than this one, and that node stands. */
+/* Returns whether another owner than this one holds by another node than this one, and its node stands. -1
+ * = any owner counts as another one. */
 static bool another_holds(const struct trace_list *list, int i, int but_process, int but_owner, int64_t czxid)
 {
     for (int process = 0; process < PROCESSES; process++)
@@ -29,18 +30,19 @@ static bool another_holds(const struct trace_list *list, int i, int but_process,
     return false;
 }
 
-/* Whether the contender that event k created is admitted before event i: it is first, and nobody else holds. */
+/* Returns whether the contender of event k is admitted before event i: it is first, and no other owner
+ * holds. */
 static bool is_admitted_at(const struct trace_list *list, int k, int i, int but_process, int but_owner)
 {
     return first_in_line_of(list, i, 0) == k &&
            !another_holds(list, i, but_process, but_owner, list->event[k].zxid);
 }
 
-/* What a node that was deleted still is to its process. */
+/* Meaning that a deleted node still has for its process. */
 enum remains {
     REMAINS_NOTHING,
-    REMAINS_AWAITED, /* it was admitted while the process waited, and the process has waited since */
-    REMAINS_HELD,    /* a process deleted it, and an owner holds by it, before or since */
+    REMAINS_AWAITED, /* it was admitted when it was deleted, and the process waited then and ever after */
+    REMAINS_HELD,    /* a process or a server's loss took it away, and an owner holds by it */
 };
 
 static enum remains remains_of(const struct trace_list *list, int k, int i)
@@ -74,9 +76,11 @@ static enum remains remains_of(const struct trace_list *list, int k, int i)
     return remains;
 }
 
-/* The event that created the node that the grant stands on: the one of the token; else the oldest of the process, of those
- * that stand or else of those that remain, by which no other owner of it holds. -1 if there is none, or if the operator
- * deleted the one of the token. */
+/* Returns the event that created the node on which the grant is based; -1 = none. It is, in this order:
+ * - the node of the token, if it stands or has a meaning;
+ * - none, if the operator deleted the token's node or its lease has ended;
+ * - the oldest standing node of the process by which no other owner of it holds;
+ * - the oldest such node that was deleted and has a meaning. */
 static int node_of_grant(const struct trace_list *list, int i)
 {
     const struct event *grant = &list->event[i];
@@ -98,7 +102,8 @@ static int node_of_grant(const struct trace_list *list, int i)
     return is_evicted(list, i) ? -1 : standing >= 0 ? standing : gone;
 }
 
-/* Whether an owner holds by another node than this one, which a process deleted, or also one that stands. */
+/* Returns whether an owner holds by another node than this one. The node was taken away, or may also
+ * stand. */
 static bool is_held_beside(const struct trace_list *list, int i, int64_t czxid, bool also_standing)
 {
     for (int k = 0; k < i; k++) {

@@ -16,7 +16,7 @@ static bool watches_others(const struct trace_list *list, int i, int process)
     return false;
 }
 
-/* Number of the directory in which the contender of event i was created. */
+/* Returns the number of the directory in which the contender of event i was created. */
 static int directory_of(const struct trace_list *list, int i)
 {
     for (int k = 0; k < i; k++)
@@ -26,9 +26,9 @@ static int directory_of(const struct trace_list *list, int i)
     return 0;
 }
 
-/* Whether the deletion of event i fires a watch of the process. A watch on a list is fired by the nodes of
- * that directory. Of the session whose node it is only a watch on children counts,
- * and that only if some request deleted the node. */
+/* Returns whether the deletion of event i fires a watch of the process. Nodes of a directory fire the watches
+ * on its list. A watch of the node's own session counts only if it is on a list, and if a request deleted the
+ * node. */
 static bool is_woken_by(const struct trace_list *list, int i, int process)
 {
     const struct event *gone = &list->event[i];
@@ -45,7 +45,7 @@ static bool is_woken_by(const struct trace_list *list, int i, int process)
     return false;
 }
 
-/* Whether the operator deleted a contender of the process, which has waited ever since. */
+/* Returns whether the operator deleted a contender of the process, and the process has waited ever since. */
 static bool has_lost_a_contender(const struct trace_list *list, int i, int process)
 {
     bool lost = false;
@@ -58,7 +58,7 @@ static bool has_lost_a_contender(const struct trace_list *list, int i, int proce
     return lost;
 }
 
-/* Whether the process has left the line, and has since then always watched something or had a request under way. */
+/* Returns whether the process has left the line, until it has no request and no watch on others left. */
 static bool has_left(const struct trace_list *list, int i, int process)
 {
     bool left = false;

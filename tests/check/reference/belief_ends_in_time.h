@@ -6,7 +6,7 @@
 
 #include <check/reference/questions.h>
 
-/* The last grant of the term that the owner is in before event i, -1 if it is in none. */
+/* Returns the last grant of the owner's term before event i; -1 = it has no term. */
 static int term_of(const struct trace_list *list, int i, int lock, int process, int owner, bool *believes)
 {
     int term = -1;
@@ -48,7 +48,7 @@ static bool is_over(const struct trace_list *list, int i, int process, int64_t s
     return over;
 }
 
-/* Its lease has run out before event i, and it has had no other node since. */
+/* Returns whether the process's lease has run out before event i, and it has had no other node after that. */
 static bool has_run_out(const struct trace_list *list, int i, int lock, int process)
 {
     bool over = false;

@@ -10,7 +10,7 @@
 #define CONTENDERS_MAX 3
 #define WINDOW_MS 4000
 
-/* What happens to a process or, if it is none, to the servers. */
+/* Returns whether the event happens to a process or, without one, to the servers. */
 static bool happens(const struct event *event)
 {
     return event->kind == EVENT_LINK_UP || event->kind == EVENT_LINK_DOWN || event->kind == EVENT_EXPIRED ||
@@ -40,9 +40,9 @@ static bool is_reason(const struct event *event, int process, bool timed)
     case EVENT_SETTLED:
         return event->process == process && !timed;
     case EVENT_FAULT:
-        return event->process == process && timed;
+        return event->process == EVENT_PROCESS_NONE || (event->process == process && timed);
     default:
-        return happens(event) && event->process == process;
+        return happens(event) && meets(event, process);
     }
 }
 
@@ -51,7 +51,7 @@ static bool is_counted(const struct event *event, int process)
     return event->kind == EVENT_REQUEST && event->code != EVENT_REQUEST_SYNC && event->process == process;
 }
 
-/* How many owners wait again after this event. */
+/* Returns how many owners wait again by event k. */
 static int count_begun_again(const struct trace_list *list, int k, int process)
 {
     int count = 0;
@@ -60,7 +60,8 @@ static int count_begun_again(const struct trace_list *list, int k, int process)
     return count;
 }
 
-/* The requests of the process up to event i since its last reason; with a clock, in the window that they began. */
+/* Returns how many requests the process has sent after its last reason, event i included. With a clock only
+ * those of the present window count. */
 static int requests_without_reason(const struct trace_list *list, int i, int process)
 {
     int count = 0;
@@ -69,8 +70,6 @@ static int requests_without_reason(const struct trace_list *list, int i, int pro
         const struct event *event = &list->event[k];
         if (is_reason(event, process, list->timed) || count_begun_again(list, k, process) > 0)
             count = event->kind == EVENT_WOKEN && !list->timed ? 1 : 0;
-        if (happens(event) && event->process == EVENT_PROCESS_NONE && count > 1)
-            count = 1;
         if (!is_counted(event, process))
             continue;
         if (count == 0 || (list->timed && event->now_ms - since > WINDOW_MS)) {
@@ -82,7 +81,7 @@ static int requests_without_reason(const struct trace_list *list, int i, int pro
     return count;
 }
 
-/* The contenders of the process that stand, but for those that it holds by. */
+/* Returns how many contenders of the process stand, without those of its holds. */
 static int count_standing(const struct trace_list *list, int i, int process)
 {
     int count = 0;
@@ -109,7 +108,7 @@ static bool is_in_outage(const struct trace_list *list, int i)
     return lasts;
 }
 
-/* How many contenders the process may create at event i; -1 if nothing is known of what it was asked. */
+/* Returns how many contenders the process may create at event i; -1 = it is not known what it was asked. */
 static int allowed(const struct trace_list *list, int i, int process)
 {
     int result = -1;

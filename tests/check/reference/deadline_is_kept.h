@@ -6,7 +6,7 @@
 
 #include <check/reference/questions.h>
 
-/* Events at which time is looked at. */
+/* Returns whether the judge compares the time at this kind of event. */
 static bool shows_the_time(const struct event *event)
 {
     static const uint8_t kinds[] = {EVENT_ASKED,   EVENT_GRANTED,      EVENT_FAILED,       EVENT_RELEASED,
@@ -16,7 +16,7 @@ static bool shows_the_time(const struct event *event)
     return memchr(kinds, event->kind, sizeof kinds) != NULL;
 }
 
-/* The last ASKED of an owner that has no answer before event i, -1 if there is none. */
+/* Returns the last ASKED of an owner that has no answer before event i, or -1. */
 static int last_asked(const struct trace_list *list, int i, int process, int owner)
 {
     int asked = -1;
@@ -30,7 +30,8 @@ static int last_asked(const struct trace_list *list, int i, int process, int own
     return asked;
 }
 
-/* Whether at event i the acquire of event `asked` is late. Its time stands still while its process is paused. */
+/* Returns whether the acquire of event `asked` is late at event i. During a pause of its process it is
+ * not. */
 static bool is_late_at(const struct trace_list *list, int asked, int i)
 {
     const struct event *question = &list->event[asked];

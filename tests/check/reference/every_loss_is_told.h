@@ -6,15 +6,15 @@
 
 #include <check/reference/questions.h>
 
-/* What a process was told of its sessions before event i. */
+/* Reports of a process about its sessions before event i. */
 struct told {
-    int64_t session;   /* connected; 0 = none, or it is lost */
-    int64_t lost;      /* the one before it, if it was lost */
-    bool loss;         /* the last thing told is a loss */
-    bool loss_is_due;  /* the client library knows of one that was not told */
-    bool break_is_due; /* likewise of a broken link */
-    bool suspended;    /* the last thing told of the link is that it broke */
-    bool back_is_due;  /* and it is back with that session */
+    int64_t session;   /* connected session; 0 = none, or it is lost */
+    int64_t lost;      /* the session before it, if that was lost */
+    bool loss;         /* the last report is a loss */
+    bool loss_is_due;  /* the client library knows of a loss that was not reported */
+    bool break_is_due; /* the client library knows of a broken link that was not reported */
+    bool suspended;    /* the last report about the link is that it broke */
+    bool back_is_due;  /* `suspended`, but the link is back with that session */
 };
 
 static void hear(struct told *told, const struct event *event)
@@ -75,11 +75,11 @@ static bool hides_a_loss(const struct trace_list *list, int i)
         told = told_of(list, i, event->process);
     bool other = told.session != 0 && told.session != event->session;
     switch (event->kind) {
-    case EVENT_CONNECTED: /* behind a session that was not lost, of one that was, or before its loss is told */
+    case EVENT_CONNECTED: /* while another session is not lost, with a lost one, or before its loss is told */
         return other || (told.lost != 0 && told.lost == event->session) || told.loss_is_due;
     case EVENT_RECONNECTED:
         return told.session == 0 || other;
-    case EVENT_LOST: /* twice, or of another session */
+    case EVENT_LOST: /* for the second time, or of another session */
         return (told.session == 0 && told.loss) || (event->session != 0 && other);
     case EVENT_GRANTED:
         return told.loss_is_due;

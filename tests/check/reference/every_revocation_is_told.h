@@ -16,7 +16,7 @@ static int count_before(const struct trace_list *list, int i, int kind, int lock
     return count;
 }
 
-/* Questions without an answer before event i. `*since`: the first event from which on there was always one. */
+/* Returns how many requests to revoke have no answer; *since = event from which on there was always one. */
 static int questions(const struct trace_list *list, int i, int lock, int process, int *since)
 {
     int count = 0;
@@ -51,7 +51,7 @@ static bool has_reason_to_fail(const struct trace_list *list, int since, int i)
     return false;
 }
 
-/* Whether the node was set behind the last request that was told of it. */
+/* Returns whether the node was set after the last request that was reported about it. */
 static bool is_untold(const struct trace_list *list, int i, int64_t czxid)
 {
     bool result = false;

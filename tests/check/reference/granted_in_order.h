@@ -8,21 +8,21 @@
 
 /* The place of a process in line. */
 struct place {
-    bool taken;      /* it has one */
-    bool unclean;    /* none, until the next REST: what an acquire left that failed could be taken for one */
-    bool sent;       /* its process has sent a delete since */
-    bool overtaken;  /* somebody behind it was granted the lock */
-    int64_t czxid;   /* of its first contender */
-    int64_t left_by; /* zxid at which its process deleted that; 0 = it stands */
+    bool taken;      /* the process has a place */
+    bool unclean;    /* no place until the next REST, because nodes of a failed acquire may still come */
+    bool sent;       /* the process has sent a delete after it got the place */
+    bool overtaken;  /* a process behind it was granted the lock */
+    int64_t czxid;   /* czxid of the process's first contender */
+    int64_t left_by; /* zxid at which that contender was deleted; 0 = it stands */
 };
 
-/* The czxid with which a grant stands in line: the place of its process, or else the node of the grant; 0 = none. */
+/* Returns the czxid of a grant in line: that of its process's place, else of the grant's node; 0 = none. */
 static int64_t czxid_of_grant(const struct trace_list *list, int i, const struct place *place)
 {
     return place->taken ? place->czxid : standing_node_of(list, i);
 }
 
-/* Whether somebody with a place before this czxid is passed over: it stood and waited with that czxid. */
+/* Returns whether a grant with this czxid passes the place over: the place is before it, and stood then. */
 static bool is_passed(const struct place *place, int64_t czxid)
 {
     return place->taken && czxid != 0 && place->czxid <= czxid &&
@@ -40,7 +40,7 @@ static void leave(struct place *place, const struct event *event)
     place->taken = given_away;
 }
 
-/* What event k does to the places. */
+/* Applies event k to the places. */
 static void move(const struct trace_list *list, int k, struct place places[PROCESSES])
 {
     const struct event *event = &list->event[k];

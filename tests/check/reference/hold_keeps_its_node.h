@@ -6,7 +6,7 @@
 
 #include <check/reference/questions.h>
 
-/* Whether the process could know at event `to` that the operator had deleted the node at event `from`. */
+/* Returns whether the process could know at event `to` that the operator deleted the node at event `from`. */
 static bool is_deleted_and_shown(const struct trace_list *list, int from, int to)
 {
     const struct event *event = &list->event[from];
@@ -36,7 +36,8 @@ static bool is_live(const struct trace_list *list, int i, const struct event *ho
            holding(list, i, hold->lock, hold->process, owner) >= 0;
 }
 
-/* Whether another owner of the process waited or held before event i, and since the owner of this hold waits or holds. */
+/* Returns whether another owner of the process waited or held at a moment since when the owner of this hold
+ * waits or holds. */
 static bool had_company(const struct trace_list *list, int i, const struct event *hold)
 {
     for (int k = i; k > 0 && is_live(list, k, hold, hold->owner); k--)
@@ -46,8 +47,9 @@ static bool had_company(const struct trace_list *list, int i, const struct event
     return false;
 }
 
-/* Whether the process heard between a grant and event i that this node is deleted, or listened when the operator deleted it, and the
- * owner has not denied its hold since. */
+/* Returns whether the process heard between a grant and event i that this node is deleted, or listened when
+ * the operator deleted it. It does not count once the owner has denied its hold, or the session has
+ * expired. */
 static bool has_heard(const struct trace_list *list, int grant, int i, int64_t czxid)
 {
     const struct event *hold = &list->event[grant];

@@ -6,7 +6,7 @@
 
 #include <check/reference/questions.h>
 
-/* Whether some owner holds, and the node of its hold stands. */
+/* Returns whether some owner holds, and the node of its hold stands. */
 static bool is_held_at(const struct trace_list *list, int i)
 {
     for (int process = 0; process < PROCESSES; process++)
@@ -16,7 +16,7 @@ static bool is_held_at(const struct trace_list *list, int i)
     return false;
 }
 
-/* Whether a contender stands of a life of its process that is over. */
+/* Returns whether a contender of a former life of its process stands, by which no owner holds. */
 static bool is_left_behind(const struct trace_list *list, int i)
 {
     for (int k = 0; k < i && list->leases && !list->timed; k++)

@@ -6,7 +6,7 @@
 
 #include <check/reference/questions.h>
 
-/* Nodes of live sessions of the process. */
+/* Returns how many nodes of connected sessions of the process stand. */
 static int count_nodes(const struct trace_list *list, int i, int process)
 {
     int count = 0;
@@ -16,7 +16,7 @@ static int count_nodes(const struct trace_list *list, int i, int process)
     return count;
 }
 
-/* Releases of the process that left depth 0 and have no FREED. */
+/* Returns how many releases of the process ended a hold and have no FREED. */
 static int count_owed(const struct trace_list *list, int i, int process)
 {
     int owed = 0;
@@ -34,7 +34,7 @@ static int count_owed(const struct trace_list *list, int i, int process)
     return owed;
 }
 
-/* Whether the process may have no node if it says that it is idle. */
+/* Returns whether the process must have no node if it says that it is idle. */
 static bool must_have_no_node(const struct trace_list *list, int i, int process)
 {
     return acts(list, i, process) && !link_of(list, i, process).apart &&

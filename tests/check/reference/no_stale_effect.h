@@ -6,7 +6,7 @@
 
 #include <check/reference/questions.h>
 
-/* The newest token that was granted before event i, or taken by the resource; 0 if there is none. */
+/* Returns the newest token before event i that was granted, or accepted by the resource; 0 = none. */
 static int64_t newest_token(const struct trace_list *list, int i, int kind)
 {
     int64_t newest = 0;
@@ -20,7 +20,7 @@ static int64_t newest_token(const struct trace_list *list, int i, int kind)
     return newest;
 }
 
-/* Whether another owner holds by the node of this czxid. */
+/* Returns whether another owner holds by the node that the token of event i names. */
 static bool is_token_of_another(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];

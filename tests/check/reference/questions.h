@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What the references ask of a list of events. Nothing is remembered: each question reads the list anew. `i` is the number of
- * an event; a question is about the moment before it. */
+/* Questions that references ask about a list of events. They have no memory: each question reads the list
+ * anew. `i` is the index of an event; a question is about the moment before it. */
 #ifndef TESTS_CHECK_REFERENCE_QUESTIONS_H
 #define TESTS_CHECK_REFERENCE_QUESTIONS_H
 
@@ -10,7 +10,7 @@
 
 #define PROCESSES 3
 #define OWNERS 2
-#define EVENTS_MAX 4096 /* of a list */
+#define EVENTS_MAX 4096 /* number of events of a list, at most */
 #define TOLERANCE_MS 10
 
 struct trace_list {
@@ -36,8 +36,9 @@ static bool is_answer(const struct event *event)
     return event->kind == EVENT_GRANTED || event->kind == EVENT_FAILED;
 }
 
-/* The grant by which the owner holds before event i, -1 if it does not. A grant at depth 1 begins a hold; a release that is
- * refused with LS_ELOST ends one, and so do HOLD_LOST and the close of the lock. */
+/* Returns the grant by which the owner holds before event i, or -1. A grant at depth 1 begins a hold. These
+ * end one: a release, also one that is refused with LS_ELOST; LOST, HOLD_LOST; the close of the lock; the
+ * end of the process. */
 static int holding(const struct trace_list *list, int i, int lock, int process, int owner)
 {
     int granted = -1;
@@ -60,7 +61,7 @@ static int holding(const struct trace_list *list, int i, int lock, int process, 
     return granted;
 }
 
-/* Whether event k tells the owner that its hold is lost, after which it waits again. */
+/* Returns whether event k tells the owner that its hold is lost, after which it waits again. */
 static bool waits_again_by(const struct trace_list *list, int k, int lock, int process, int owner)
 {
     const struct event *event = &list->event[k];
@@ -69,7 +70,7 @@ static bool waits_again_by(const struct trace_list *list, int k, int lock, int p
     return list->waits_again && tells && holding(list, k, lock, process, owner) >= 0;
 }
 
-/* The event with which the wait of the owner began that lasts before event i, -1 if there is none: an ASKED, or a loss. */
+/* Returns the event that began the owner's wait that lasts before event i, an ASKED or a loss; -1 = none. */
 static int pending(const struct trace_list *list, int i, int lock, int process, int owner)
 {
     int asked = -1;
@@ -85,13 +86,14 @@ static int pending(const struct trace_list *list, int i, int lock, int process, 
     return asked;
 }
 
-/* How long the wait may last that began with this event, in ms; -1 = without a bound. */
+/* Returns for how many ms a wait that began with this event may last; -1 = without a bound. */
 static int32_t timeout_of(const struct trace_list *list, int asked)
 {
     return list->event[asked].kind == EVENT_ASKED ? list->event[asked].code : -1;
 }
 
-/* Whether a hold of the owner was lost, and it has neither released it nor been granted the lock since. */
+/* Returns whether a hold of the owner was lost, and the owner has not released it or been granted the
+ * lock. */
 static bool has_lost_hold(const struct trace_list *list, int i, int lock, int process, int owner)
 {
     bool lost = false;
@@ -124,7 +126,8 @@ static bool stands(const struct trace_list *list, int i, int lock, int64_t czxid
     return result;
 }
 
-/* Whether a fault of this class came before event i. The operator's deletion of a lock's directory is one of nodes. */
+/* Returns whether a fault of this class came before event i. A deletion of a lock's directory is one of
+ * nodes. */
 static bool had_fault(const struct trace_list *list, int i, enum event_fault fault)
 {
     for (int k = 0; k < i; k++) {
@@ -152,7 +155,8 @@ static bool was_faulted(const struct trace_list *list, int i)
 
 static int64_t node_of(const struct trace_list *list, int grant);
 
-/* Whether an owner holds by this node: of a process, or of any if it is -1, but for one owner. */
+/* Returns whether an owner of the process (-1 = of any) holds by this node; owner number `but` is left
+ * out. */
 static bool is_held_by(const struct trace_list *list, int i, int64_t czxid, int process, int but)
 {
     for (int p = 0; p < PROCESSES; p++)
@@ -166,14 +170,15 @@ static bool is_held_by(const struct trace_list *list, int i, int64_t czxid, int 
 
 static bool has_waited(const struct trace_list *list, int from, int to, int lock, int process);
 
-/* Whether the operator deleted the node, or its lease has ended. */
+/* Returns whether the operator deleted the node, or its lease has ended. */
 static bool is_gone_unasked(const struct trace_list *list, const struct event *deleted)
 {
     bool by_lease = deleted->owner == 0 || deleted->owner == EVENT_BY_TIME;
     return deleted->owner == EVENT_BY_OPERATOR || (list->leases && by_lease);
 }
 
-/* Whether the node that the token of a grant names went so while the process waited as it did since. */
+/* Returns whether the node of the grant's token went so while the process waited, as it did until the
+ * grant. */
 static bool is_evicted(const struct trace_list *list, int grant)
 {
     const struct event *event = &list->event[grant];
@@ -186,8 +191,8 @@ static bool is_evicted(const struct trace_list *list, int grant)
     return false;
 }
 
-/* The node of a hold: that of the token, or else the oldest free one of the process, unless the operator deleted that of the
- * token, or its lease has ended. */
+/* Returns the node of a hold: that of the token if it stands or is_evicted(). Otherwise it is the oldest
+ * node of the process by which no other owner holds, or the token's if there is none. */
 static int64_t node_of(const struct trace_list *list, int grant)
 {
     const struct event *event = &list->event[grant];
@@ -205,14 +210,14 @@ static int64_t node_of(const struct trace_list *list, int grant)
     return oldest != 0 && !is_evicted(list, grant) ? oldest : event->zxid;
 }
 
-/* Whether the owner holds, and the node of its hold stands. */
+/* Returns whether the owner holds, and the node of its hold stands. */
 static bool holds_standing(const struct trace_list *list, int i, int process, int owner)
 {
     int grant = holding(list, i, 0, process, owner);
     return grant >= 0 && stands(list, i, 0, node_of(list, grant));
 }
 
-/* Whether the grant of event i is only one level deeper. */
+/* Returns whether the grant of event i only adds a level to a hold. */
 static bool is_deeper(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];
@@ -228,7 +233,7 @@ static bool waits(const struct trace_list *list, int i, int lock, int process)
     return result;
 }
 
-/* Whether an owner of the process has waited at each moment from event `from` to event `to`, in the same session. */
+/* Returns whether an owner of the process has waited from event `from` to event `to`, in one session. */
 static bool has_waited(const struct trace_list *list, int from, int to, int lock, int process)
 {
     for (int k = from; k <= to; k++)
@@ -255,7 +260,7 @@ static bool is_taken_away(const struct event *event)
 
 struct link {
     bool up, apart, paused, ended;
-    int64_t session[OWNERS]; /* of each handle, while its link is up; else 0 */
+    int64_t session[OWNERS]; /* session of each handle while its link is up; otherwise 0 */
 };
 
 static struct link link_of(const struct trace_list *list, int i, int process)
@@ -303,7 +308,7 @@ static bool listens(const struct trace_list *list, int i, int lock, int process)
     return result;
 }
 
-/* Whether the link of some handle of the process is up with that session. */
+/* Returns whether a handle of the process has a link with that session. */
 static bool is_up_with(const struct trace_list *list, int i, int process, int64_t session)
 {
     struct link link = link_of(list, i, process);
@@ -313,14 +318,14 @@ static bool is_up_with(const struct trace_list *list, int i, int process, int64_
     return false;
 }
 
-/* Whether the process runs and is connected. */
+/* Returns whether the process runs and is connected. */
 static bool acts(const struct trace_list *list, int i, int process)
 {
     struct link link = link_of(list, i, process);
     return link.up && !link.paused;
 }
 
-/* Whether this session of the process, which is a life of it, is over. */
+/* Returns whether this session of the process, which stands for one of its lives, is over. */
 static bool is_of_ended_life(const struct trace_list *list, int i, int process, int64_t session)
 {
     struct link link = link_of(list, i, process);
@@ -332,7 +337,8 @@ static bool is_of_ended_life(const struct trace_list *list, int i, int process, 
 
 /* ---- watches ---- */
 
-/* Of the same node: one of the same kind, or else of the first kind that there is; -1 if there is none. */
+/* Returns a watch on the same node: one of the same kind, or else of the lowest kind that there is; -1 =
+ * none. */
 static int find_watch(const struct event *watch, int count, const struct event *gone)
 {
     int found = -1;
@@ -345,7 +351,7 @@ static int find_watch(const struct event *watch, int count, const struct event *
     return found;
 }
 
-/* Those of one kind on one node are of the session and the directory of the last of them. */
+/* Gives all watches of one kind on one node the session and the directory of the last one. */
 static void join_session(struct event *watch, int count, const struct event *last)
 {
     for (int w = 0; w < count; w++)
@@ -355,7 +361,8 @@ static void join_session(struct event *watch, int count, const struct event *las
         }
 }
 
-/* The watches of a process; their session is 0 once it is over. */
+/* Writes the watches of a process. A watch whose session is closed has the session 0. Returns their
+ * number. */
 static int watches_of(const struct trace_list *list, int i, int process, struct event *watch)
 {
     int count = 0;
@@ -381,14 +388,14 @@ static int watches_of(const struct trace_list *list, int i, int process, struct 
 
 /* ---- the line ---- */
 
-/* Whether event k creates a contender that still stands. */
+/* Returns whether event k creates a contender that still stands before event i. */
 static bool creates_one_that_stands(const struct trace_list *list, int k, int i)
 {
     const struct event *event = &list->event[k];
     return event->kind == EVENT_NODE_CREATED && event->code == 1 && stands(list, i, event->lock, event->zxid);
 }
 
-/* The event that created the oldest contender that stands, -1 if there is none. */
+/* Returns the event that created the oldest contender that stands, or -1. */
 static int first_in_line_of(const struct trace_list *list, int i, int lock)
 {
     int first = -1;
@@ -408,7 +415,8 @@ static int count_claims(const struct trace_list *list, int i, int lock, int proc
     return count;
 }
 
-/* The czxid of the node on which the grant of event i stands, if it is one of its process and stands; else 0. */
+/* Returns the czxid of the node of the grant of event i, if it is its process's own and stands; otherwise
+ * 0. */
 static int64_t standing_node_of(const struct trace_list *list, int i)
 {
     const struct event *grant = &list->event[i];

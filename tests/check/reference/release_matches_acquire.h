@@ -6,7 +6,7 @@
 
 #include <check/reference/questions.h>
 
-/* Levels that an owner holds before event i: what the last grant or release of its hold said. */
+/* Returns how many levels an owner holds before event i, by the last grant or release of its hold. */
 static int depth_before(const struct trace_list *list, int i, int process, int owner)
 {
     for (int k = i - 1; k >= 0 && holding(list, i, 0, process, owner) >= 0; k--) {
@@ -18,15 +18,15 @@ static int depth_before(const struct trace_list *list, int i, int process, int o
     return 0;
 }
 
-/* A release that left depth 0 of a hold that was not lost. */
+/* A release that ended a hold which was not lost. */
 struct release_told {
     int64_t czxid;
     int owner;
     bool stood, freed;
 };
 
-/* Those of a process that are not over before event i; of several by one node the last. A FREED is for the one of its owner with
- * the oldest node. */
+/* Writes the releases of a process that are not over before event i; of several by one node only the last.
+ * A FREED counts for its owner's release with the oldest node. Returns their number. */
 static int releases_of(const struct trace_list *list, int i, int process, struct release_told release[])
 {
     int count = 0;
@@ -68,7 +68,7 @@ static bool has_unfreed_release(const struct trace_list *list, int i, int proces
     return false;
 }
 
-/* Of a process that acts: a release that was not reported, or whose node still stands. */
+/* Returns whether a process that acts has a release that was not reported, or whose node still stands. */
 static bool leaves_a_release(const struct trace_list *list, int i, int process)
 {
     struct release_told release[EVENTS_MAX];
@@ -79,8 +79,8 @@ static bool leaves_a_release(const struct trace_list *list, int i, int process)
     return false;
 }
 
-/* Whether event i reports a release as done, outside of stop() and close(), though its node stands. Of several
- * releases the event is about the one with the oldest node. */
+/* Returns whether event i reports a release as done, outside of stop() and close(), although its node
+ * stands. Of several releases the event is about the one with the oldest node. */
 static bool is_freed_early(const struct trace_list *list, int i)
 {
     const struct event *event = &list->event[i];

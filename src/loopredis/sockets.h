@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The connections of a client that polls them itself. They belong to the thread that leads (lead.h). Its
+ * functions are called without the environment's mutex, because hiredis calls back inside them. */
+#ifndef LOOPREDIS_SOCKETS_H
+#define LOOPREDIS_SOCKETS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct redisAsyncContext;
+
+#define SOCKETS_MAX 2 /* a connection for commands and one for messages */
+
+/* One connection, as the hooks of hiredis describe it. */
+struct redis_socket {
+    struct redisAsyncContext *context; /* NULL = free */
+    struct redis_sockets *sockets;
+    short events; /* POLLIN, POLLOUT */
+};
+
+struct redis_sockets {
+    struct redis_socket socket[SOCKETS_MAX];
+    unsigned ended; /* number of connections that have ended, wraps */
+};
+
+/* Returns whether there is room for the connection. */
+bool lockredis_sockets_attach(struct redis_sockets *sockets, struct redisAsyncContext *context);
+
+/* Writes what can be written at once. */
+void lockredis_sockets_write(struct redis_sockets *sockets);
+
+/* Waits for a socket, or for input of the descriptor `wakes`. Handles nothing. The result is for
+ * lockredis_sockets_handle(). */
+struct redis_events {
+    int fd[SOCKETS_MAX]; /* -1 = none */
+    short events[SOCKETS_MAX];
+};
+void lockredis_sockets_poll(const struct redis_sockets *sockets, int wakes, struct redis_events *found);
+
+/* Reads and writes where something was found. */
+void lockredis_sockets_handle(struct redis_sockets *sockets, const struct redis_events *found);
+
+/* hiredis writes with write(), which raises SIGPIPE if the server has closed the connection. A thread of the
+ * application is between these two functions while it uses hiredis. The signal is then blocked, and one that
+ * hiredis has raised is taken away. */
+struct redis_no_pipe {
+    bool was_blocked;
+    bool was_pending;
+};
+void lockredis_sockets_block_pipe(struct redis_no_pipe *pipe);
+
+/* `raised`: a connection has ended meanwhile. */
+void lockredis_sockets_restore_pipe(const struct redis_no_pipe *pipe, bool raised);
+
+#endif
