@@ -566,8 +566,8 @@ HEAD = """<!-- Written by `./dev mutants --api --rewrite`. -->
 # Which test judges which answer of the public functions
 
 Each row is one mistake in the answer of one function. The watcher is a test that turned red with this mistake and no other.
-`house.api_coverage` fails if a header declares a function, or documents a code, that has no row here, or if a watcher no longer exists.
-[docs/mutants.md](../docs/mutants.md) says how the mistakes are made.
+`house.api_coverage` fails if a function or a documented code of a header has no row here. It also fails if a watcher no longer exists.
+See [docs/mutants.md](../docs/mutants.md) for the mistakes.
 
 """
 TITLES = {

@@ -119,8 +119,8 @@ Each situation of `scenarios/suite/redis` with one or two clients is tried in tw
 - With a clock (`world {clock}`), `lockstep-redis run` makes {seeds} random runs. A lease ends at its time on the server. A fault
   `expire` becomes a fault `pause`: with a clock no lease ends early.
 
-The first three counts are of promises that both kinds judge, over all situations. A violation with a clock alone means one of two things:
-the search without one has not come to its end ("not found"), or it misses something that can happen ("holds").
+The first three counts are of promises that both kinds judge, over all situations. A violation with a clock alone has one of two reasons.
+The search without a clock has not come to its end ("not found"), or it misses a possible run ("holds").
 """
 
 

@@ -124,7 +124,7 @@ exam_page()
 # The exam
 
 The recipes of [tests/exam](../tests/exam) have one mistake each. Their authors had the public headers and no other part of this
-project, so nobody chose a mistake by whether it is found. `check --suite` runs with each of them. *Found* means that the first
+project, so no mistake was chosen by whether it is found. `check --suite` runs with each of them. *Found* means that the first
 situation that fails names the property that the mistake breaks. The list is never shortened. A mistake that is added later has as its
 first run that of the program at that time.
 

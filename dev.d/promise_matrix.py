@@ -251,7 +251,7 @@ A violation that needs no fault is in the row `none`, and so in all other rows. 
 search judges all others, and its states are counted. Run `./dev reports promise-matrix`, and each world is in `build/promise-matrix`.
 `lockstep check` or `lockstep-redis check` with that file and `--recipe` shows the run again.
 
-A world of this page shows no flaw that takes a longer program. In it nobody keeps the lock, takes it twice, or has two owners in one process.
+A world of this page shows no flaw that takes a longer program. In it no client keeps the lock, takes it twice, or has two owners in one process.
 Redlock is not here: with one server it is a lock like `setnx_owned`, and worlds of several servers are larger.
 """
 

@@ -107,7 +107,7 @@ INTRODUCTION = """<!-- Written by `./dev reports findings-redis`. -->
 
 Each row is a flaw of a lock that does as a published one does. The command of its run finds it. `steps` is the step of that run in which the property is
 violated: the shortest one that was found, or a directed one. The recipe of the last columns lacks the flaw, and the same command finds nothing in it. Below the tables stand the runs.
-[docs/findings.md](../docs/findings.md#locks-on-redis) tells what follows from each flaw. `coordredis.findings` compares this page.
+See [docs/findings.md](../docs/findings.md#locks-on-redis) for the consequences of each flaw. `coordredis.findings` compares this page.
 """
 
 

@@ -50,8 +50,8 @@ findings_page()
 <!-- Written by `./dev reports findings`. -->
 # All situations that fail for recipes like published locks
 
-The tables have the properties that each situation of the standard suite violates with the recipes that do as Curator and kazoo do.
-[docs/findings.md](../docs/findings.md) tells the stories. `tests/cli/slow_findings_of_the_suite.sh` compares the tables.
+The recipes do as Curator's and kazoo's locks do. The tables have the properties that each situation of the standard suite violates.
+The stories are in [docs/findings.md](../docs/findings.md). `tests/cli/slow_findings_of_the_suite.sh` compares the tables.
 
 | situation | curator_like | kazoo_like |
 |---|---|---|
@@ -93,7 +93,7 @@ belief_page()
 
 `tests/realredis/slow_belief.c` on a real Redis server, with a lease of 300 ms. Three processes take the lock in turn. For each design one of
 them at a time is stopped by SIGSTOP, 300 times for 0 to 600 ms. `overlaps` counts the holds that believed while an earlier hold did.
-`bench/redis/design.h` says what the designs do; `unasked` is the mutex of liblockstep_redis whose holder does not ask whether it holds.
+The designs are described in `bench/redis/design.h`; `unasked` is the mutex of liblockstep_redis whose holder does not ask whether it holds.
 
 ```
 TEXT

@@ -11,8 +11,7 @@ cat <<'TEXT'
 <!-- Written by `bash dev.d/world_coverage.sh`, from tests/house/world/coverage.tsv. -->
 # Which world has which code, event and state
 
-Each row is one result code, event type or session state of `<zookeeper/zookeeper.h>`. The scenario is one in which the client library
-gives it to the recipe: in a call, a completion, a result of a multi, a watcher, or `zoo_state()`. `house.world_coverage` runs each scenario with
+Each row is one result code, event type or session state of `<zookeeper/zookeeper.h>`. In the scenario the client library gives it to the recipe: in a call, a completion, a result of a multi, a watcher, or `zoo_state()`. `house.world_coverage` runs each scenario with
 `lockstep run --coverage`. The test fails if the run was not told what the row names, or if a name of the header has no row.
 
 The recipe `calls` is [tests/house/world/calls.c](../tests/house/world/calls.c). It makes the calls that the built-in recipes do not make.

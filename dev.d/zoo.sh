@@ -133,13 +133,14 @@ zoo_wanted()
 zoo_page()
 {
     cat <<'TEXT'
+<!-- Written by `./dev zoo --rewrite`. -->
 # What catches what
 
 Each recipe in [tests/canary](../tests/canary) is a bug that a published lock recipe has had; its file tells the story. The
-standard suite (`lockstep check --suite`, with searches of at most 100,000 states) is run with each of them, and with each mended
-(`-DFIXED`), which passes all of it and small worlds of 300,000 states behind it. `m01` to `m08` are no published bugs: they are errors of memory, one of each kind, around a recipe that
-makes none ([memory.c](../tests/canary/memory/memory.c)).
-This page is written by `./dev zoo --rewrite` and compared by `./dev zoo --check`; `./dev test --full` compares it for a draw of canaries.
+standard suite is run with each of them (`lockstep check --suite`, with searches of at most 100,000 states). Each mended recipe
+(`-DFIXED`) passes the whole suite, and then small worlds of 300,000 states. `m01` to `m08` are no published bugs. They are errors of
+memory, one of each kind, in a recipe that otherwise makes none ([memory.c](../tests/canary/memory/memory.c)).
+`./dev zoo --check` compares this page; `./dev test --full` compares it for a draw of canaries.
 
 ## By property
 
@@ -156,9 +157,10 @@ TEXT
     cat <<'TEXT'
 
 Properties that are not here, or catch nothing alone, each have a recipe of src/broken that they catch (`lockstep list recipes`):
-`no_stale_effect` judges tokens and writes, and none of these recipes fails by them alone; `contract_is_kept` is about memory, crashes and the like. What waits in vain
-is seen twice, at rest (`no_lost_wakeup`) and in circles (`can_always_be_served`, `served_under_weak_fairness`, `bounded_work`): the
-latter two see what never comes to rest. A node that is left over (`no_orphan_node`) sooner or later stands before somebody.
+`no_stale_effect` judges tokens and writes, and none of these recipes fails by them alone. `contract_is_kept` is about memory,
+crashes and the like. A wait in vain is seen at rest by `no_lost_wakeup`. In circles that never come to rest it is seen by
+`can_always_be_served`, `served_under_weak_fairness` and `bounded_work`. An orphan (`no_orphan_node`) sooner or later stands before
+another contender.
 TEXT
     printf '\n## By situation\n\nSituations of scenarios/suite in which some canary is caught.\n\n| situation | catches |\n|---|---|\n'
     awk '{ short = $1; sub(/_.*/, "", short); list[$2] = list[$2] (list[$2] == "" ? "" : ", ") short }

@@ -7,7 +7,7 @@ source "${BASH_SOURCE[0]%/*}/lib_commands.sh"
 
 # ---- each line has a row, and each row a line ----
 
-pages=(README.md CONTRIBUTING.md ARCHITECTURE.md docs/*.md examples/interop/README.md)
+pages=(README.md CONTRIBUTING.md ARCHITECTURE.md docs/*.md docs/design/*.md examples/interop/README.md)
 commands_of "${pages[@]}" >"$scratch/lines"
 cut -f 2,4 "$rows" >"$scratch/rows"
 diff "$scratch/lines" "$scratch/rows" >"$scratch/diff" || {

@@ -79,7 +79,7 @@ if ! diff -u "$scratch/wanted" "$scratch/dead"; then
     echo 'the check of links does not find what it should'
     failed=1
 fi
-pages=(README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md docs/*.md)
+pages=(README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/design/*.md)
 dead_links "${pages[@]}" >"$scratch/dead"
 if [[ -s $scratch/dead ]]; then
     cat "$scratch/dead"
