@@ -7,7 +7,7 @@
  * fuzz_redis_calls, from scripts: a client connects and runs the script twice. */
 #include "fuzz/encode.h"
 #include "redis_calls.h"
-#include "replay/attempt.h"
+#include "replay/shrink_attempt.h"
 #include "scenario/direct.h"
 #include "scenario/recipes.h"
 

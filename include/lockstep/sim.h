@@ -402,7 +402,7 @@ void world_set_observer(struct world *world, world_observer observer, void *ctx)
 enum world_doubt { WORLD_DOUBT_FEW, WORLD_DOUBT_FIRST, WORLD_DOUBT_ALL };
 void world_doubt(struct world *world, enum world_doubt doubt);
 
-/* Returns whether a guard is set for the recipe, as it is for one from a shared object (src/sim/guard.h).
+/* Returns whether a guard is set for the recipe, as it is for one from a shared object (src/sim/sandbox.h).
  * Damage to memory may then be the recipe's fault; otherwise it is a mistake of the world. */
 bool world_is_guarded(const struct world *world);
 
@@ -574,7 +574,7 @@ int world_scope(const struct world *world, int process, int *blocks);
 int world_judge_block(const struct world *world);
 
 /* Partial order: looks for an action of a process that may go before all others, so that it is a
- * persistent set (src/sim/alone.c). `actions` are those of world_actions_of(). *which becomes the index of
+ * persistent set (src/sim/independence.c). `actions` are those of world_actions_of(). *which becomes the index of
  * the action. The world answers as far as it can tell. The search checks the rest when it does the action:
  *
  * - The action changes only blocks of world_own_blocks(), and reads only these and world_budget_block().

@@ -4,7 +4,7 @@
 /* An owner that waits can still be served: liveness as "no dead ends".
  *
  * Definition. An owner waits if its acquire was asked, and neither answered nor given up. A search
- * (src/explore/live.c) judges all states after the last fault. From each state in which an owner waits, a
+ * (src/explore/liveness.c) judges all states after the last fault. From each state in which an owner waits, a
  * state is reachable in which it does not wait. One continuation is enough: the property does not ask for
  * every one.
  *

@@ -3,7 +3,7 @@
 
 /* An owner that waits is served in every run that is weakly fair.
  *
- * Definition. A search (src/explore/live.c) judges all states after the last fault. It looks for a lasso: a
+ * Definition. A search (src/explore/liveness.c) judges all states after the last fault. It looks for a lasso: a
  * way into a cycle of states, or into a state in which nothing has to happen. A lasso violates the property
  * if an owner waits in all of its end, and the end is weakly fair. Then a step that is possible all the way
  * round is taken in it. Which steps have to happen some time, world_channel() says. A client that holds a

@@ -283,7 +283,7 @@ int cli_read_trace(const struct cli_options *options, struct trace *trace);
 /* Writes NAME.min.trace for NAME.trace. Returns -1 if it does not fit. */
 int cli_min_path(const char *path, char *out, size_t size);
 
-/* Prints the table of lockstep list scenarios --table (table.c). Returns an exit status. */
+/* Prints the table of lockstep list scenarios --table (matrix.c). Returns an exit status. */
 int cli_print_table(const struct cli_options *options, struct cli_job *jobs, int count);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "cli/progress.h"
 #include "cli/worker.h"
-#include "sim/guard.h"
+#include "sim/sandbox.h"
 
 #include <errno.h>
 #include <signal.h>

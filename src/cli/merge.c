@@ -3,7 +3,7 @@
 
 /* lockstep merge: makes from the files of shards the report of a single process. */
 #include "cli/shard_file.h"
-#include "explore/part.h"
+#include "explore/layer.h"
 #include "explore/search.h"
 #include "scenario/random.h"
 

@@ -6,7 +6,7 @@
 #ifndef CLI_SHARD_FILE_H
 #define CLI_SHARD_FILE_H
 
-#include "cli/parts.h"
+#include "cli/work_plan.h"
 
 #define SHARD_FORMAT 1
 #define SHARD_BYTES_MAX (256u << 20)

@@ -4,12 +4,12 @@
 #include "cli/worker.h"
 
 #include "check/loaded.h"
-#include "cli/parts.h"
+#include "cli/work_plan.h"
 #include "plugin/plugin.h"
 #include "scenario/direct.h"
 #include "scenario/random.h"
 #include "scenario/recipes.h"
-#include "sim/guard.h"
+#include "sim/sandbox.h"
 
 #include <signal.h>
 #include <stdlib.h>

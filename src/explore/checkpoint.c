@@ -43,7 +43,7 @@ enum number {
 /* The work that is left. Stacks and fingerprints follow only in the first stage. */
 enum stage {
     STAGE_STATES,
-    STAGE_LIVE, /* the layers of this set are complete, its liveness (live.h) is not judged */
+    STAGE_LIVE, /* the layers of this set are complete, its liveness (liveness.h) is not judged */
     STAGE_DONE,
     STAGES
 };

@@ -36,7 +36,7 @@ void checkpoint_close(struct search *search);
 /* Returns true until checkpoint_enter() if the search is continued from a file. */
 bool checkpoint_resumes(const struct search *search);
 
-/* Where the search continues. First: nothing is left to do, or only the liveness (live.h) of a set of run
+/* Where the search continues. First: nothing is left to do, or only the liveness (liveness.h) of a set of run
  * constants. Otherwise: the number of that set, and the fault budget of the layer. */
 bool checkpoint_is_done(const struct search *search);
 bool checkpoint_layers_done(const struct search *search);

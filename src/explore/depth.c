@@ -8,9 +8,9 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "explore/checkpoint.h"
-#include "explore/distrust.h"
 #include "explore/expansion.h"
-#include "explore/share.h"
+#include "explore/self_check.h"
+#include "explore/work_queue.h"
 #include "state/visited.h"
 
 #include <stdlib.h>
@@ -312,7 +312,7 @@ static bool list_stack(const struct descent *d, struct stack *stack)
     return well;
 }
 
-/* Keeps the stack. A single worker writes the checkpoint itself; several hand their stacks to share.h. */
+/* Keeps the stack. A single worker writes the checkpoint itself; several hand their stacks to work_queue.h. */
 static void keep(struct descent *d)
 {
     struct search *search = d->search;

@@ -3,9 +3,9 @@
 
 #include "explore/expansion.h"
 
-#include "explore/distrust.h"
-#include "explore/memo.h"
-#include "explore/partial.h"
+#include "explore/persistent_set.h"
+#include "explore/self_check.h"
+#include "explore/step_cache.h"
 #include "explore/subsume.h"
 #include "state/canon.h"
 #include "state/intern.h"
@@ -351,7 +351,7 @@ static uint64_t sum_of(const struct expansion *x, const uint32_t *state)
     return sum;
 }
 
-/* Does the step to the last successor again, see distrust.h. Returns false if it ends elsewhere. */
+/* Does the step to the last successor again, see self_check.h. Returns false if it ends elsewhere. */
 static bool doubt(struct expansion *x)
 {
     const struct action *action = &x->action[x->count - 1];
@@ -399,7 +399,7 @@ static int candidate_of(const struct expansion *x, int group, const struct actio
     return alone == WORLD_ALONE_NEVER ? -1 : 2 * which + (alone == WORLD_ALONE_IF_UNUSED);
 }
 
-/* Tells whether the step that has just been done may go before all others (partial.h). */
+/* Tells whether the step that has just been done may go before all others (persistent_set.h). */
 static enum memo_alone alone_now(const struct expansion *x, int process)
 {
     bool alone = x->reduces && process < x->partial.processes &&
@@ -422,7 +422,7 @@ static bool do_listed(struct expansion *x, const struct action *action)
     return false;
 }
 
-/* Checks, if it is time to, that the order makes no difference, see distrust.h. */
+/* Checks, if it is time to, that the order makes no difference, see self_check.h. */
 static bool doubt_order(struct expansion *x, const struct action *action)
 {
     if (!distrust_is_due(x->search, DISTRUST_ORDER_EVERY, &x->search->next_order)) {

@@ -5,9 +5,9 @@
 #include "explore/explore.h"
 
 #include "explore/checkpoint.h"
-#include "explore/distrust.h"
-#include "explore/live.h"
-#include "explore/share.h"
+#include "explore/liveness.h"
+#include "explore/self_check.h"
+#include "explore/work_queue.h"
 #include "scenario/counts.h"
 #include "state/bitstate.h"
 #include "state/canon.h"

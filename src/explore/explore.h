@@ -29,12 +29,12 @@ struct explore_options {
     bool any_order;   /* the user has not chosen the order, see goes_breadth_first() */
     bool layers;      /* first without faults, then with one, ...; otherwise with all at once */
     bool first_only;  /* ends with the first violation; otherwise looks for other properties in other runs */
-    bool distrust;    /* some steps are done twice, see distrust.h */
-    bool every_step;  /* the world does each step; otherwise effects of steps are cached, see memo.h */
+    bool distrust;    /* some steps are done twice, see self_check.h */
+    bool every_step;  /* the world does each step; otherwise effects of steps are cached, see step_cache.h */
     bool exact;       /* states are compared whole, and not by fingerprints: with one worker */
     bool subsume;     /* a state is known if one with more left of the budgets is, see subsume.h */
     uint32_t without; /* choice points that the world lacks, see world_without() */
-    bool partial_order; /* partial-order reduction, see partial.h */
+    bool partial_order; /* partial-order reduction, see persistent_set.h */
     bool symmetry;      /* states that differ only in names of processes are one, where canon.h permits it */
     bool renaming; /* states that differ only in numbers that grow are one, if the recipe shows its own */
     int workers;   /* processes that search together, depth first whatever the order; at least 1 */

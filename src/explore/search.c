@@ -3,7 +3,7 @@
 
 #include "explore/search.h"
 
-#include "explore/share.h"
+#include "explore/work_queue.h"
 #include "state/canon.h"
 
 #define LOOK_EVERY 16384u /* transitions */

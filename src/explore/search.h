@@ -39,7 +39,7 @@ struct search {
     uint64_t look; /* count of transitions at which limits are looked at again */
 
     struct world_image *start; /* the first state */
-    /* Counts of transitions at which the checks of distrust.h are due: a step, an order, a path. */
+    /* Counts of transitions at which the checks of self_check.h are due: a step, an order, a path. */
     uint64_t next_twice, next_order, next_again;
 
     /* How the search ended. */
@@ -50,7 +50,8 @@ struct search {
     struct action *path; /* from the first state to the violation; owned */
     uint64_t path_length;
     bool path_rests; /* the violation shows when the end of the path is judged at rest */
-    bool circles;    /* liveness is violated: there is no path, and the run is recorded already, see live.h */
+    bool
+        circles; /* liveness is violated: there is no path, and the run is recorded already, see liveness.h */
     char unjudged[200]; /* a text for `limit` */
 };
 

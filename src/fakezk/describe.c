@@ -3,7 +3,7 @@
 
 /* The subject of a step, for labels. */
 #include "base/assert.h"
-#include "fakezk/possible.h"
+#include "fakezk/enabled.h"
 
 #include <stdio.h>
 

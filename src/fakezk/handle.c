@@ -3,7 +3,7 @@
 
 /* Handles: init, close in every state (F17 to F23), and questions about them. */
 #include "base/assert.h"
-#include "fakezk/possible.h"
+#include "fakezk/enabled.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -493,7 +493,7 @@ void commit_begin_epoch(void);
 /* Applies the next backlog step of a follower. */
 void commit_catch_up(int server);
 
-/* ---- aside.c: writes whose link is gone ---- */
+/* ---- late_writes.c: writes whose link is gone ---- */
 
 /* Keep writes that a cut left in the pipeline. The oldest one commits, or all of them do before anything
  * else (F79). */

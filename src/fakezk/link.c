@@ -4,7 +4,7 @@
 /* Links between a handle and a server: connecting, losing, giving up. One action is one of these as a
  * whole (D8b). */
 #include "base/assert.h"
-#include "fakezk/possible.h"
+#include "fakezk/enabled.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Lists the possible steps of the ensemble, in canonical order, and does one of them. */
-#include "fakezk/possible.h"
+#include "fakezk/enabled.h"
 
 struct list {
     struct fakezk_step *out;

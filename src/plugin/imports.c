@@ -6,7 +6,7 @@
  * can be complete. */
 #include "coord/coordinator.h"
 #include "plugin/plugin.h"
-#include "sim/guard.h"
+#include "sim/sandbox.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "plugin/plugin.h"
 
 #include "base/shared.h"
-#include "sim/guard.h"
+#include "sim/sandbox.h"
 
 #include <dlfcn.h>
 #include <link.h>

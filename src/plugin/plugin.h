@@ -60,7 +60,7 @@ bool imports_allowed(const struct object *object, char why[PLUGIN_WHY_MAX]);
 /* Redirects its malloc and output, and similar functions, to the running process of the world. */
 void imports_redirect(const struct object *object, uintptr_t base);
 
-/* ---- guard.c: crashes, endless loops, variables ---- */
+/* ---- sandbox_signals.c: crashes, endless loops, variables ---- */
 
 /* Guards the steps of the recipe in this object, loaded at `base`, from now on. The object must stay open. */
 void guard_watch(const struct object *object, uintptr_t base);

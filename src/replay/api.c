@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The public face of replays: <lockstep/replay.h>. */
-#include "replay/follow.h"
-#include "replay/round.h"
+#include "replay/liveness_circle.h"
+#include "replay/replay_lenient.h"
 #include "scenario/properties.h"
 #include "scenario/recipes.h"
 

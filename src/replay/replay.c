@@ -3,11 +3,11 @@
 
 #include "replay/replay.h"
 
-#include "replay/round.h"
+#include "replay/liveness_circle.h"
 #include "scenario/properties.h"
 #include "scenario/recipes.h"
-#include "sim/guard.h"
 #include "sim/remark.h"
+#include "sim/sandbox.h"
 
 #include <errno.h>
 #include <lockstep/error.h>

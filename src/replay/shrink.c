@@ -3,9 +3,9 @@
 
 #include "replay/shrink.h"
 
-#include "replay/around.h"
+#include "replay/drop_process.h"
 #include "replay/replay.h"
-#include "replay/without.h"
+#include "replay/shrink_bfs.h"
 #include "scenario/outcome.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "sim/world.h"
 
 #include "base/assert.h"
-#include "sim/guard.h"
 #include "sim/lock_kinds.h"
+#include "sim/sandbox.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "base/pack.h"
 #include "coord/coordinator.h"
 #include "sim/abilities.h"
-#include "sim/guard.h"
+#include "sim/sandbox.h"
 #include "trace/event.h"
 
 #include <lockstep/sim.h>
@@ -239,7 +239,7 @@ void world_note_offence(enum event_offence offence, const char *where);
 /* Tells the same of the recipe of process p. */
 void world_tell_offence(int p, enum event_offence offence, const char *where);
 
-/* ---- guard.c: steps of recipes that are not to be trusted ---- */
+/* ---- sandbox.c: steps of recipes that are not to be trusted ---- */
 
 /* Does fn(ctx), a step of this process and kind; kind 0 = recipes are asked for beliefs at most. If there is
  * a guard, the step is guarded: if it does not come back, that is noted, and the process has crashed. */
@@ -421,7 +421,7 @@ void observe(const struct event *event);
 /* Returns an event of a process, with the clock filled in. */
 struct event observe_process(int kind, int p);
 
-/* ---- without.c: worlds that lack choice points ---- */
+/* ---- ablation.c: worlds that lack choice points ---- */
 
 /* Sets constants of the run to their plainest value if the world lacks the choice of them. */
 void without_constants(struct world_options *options);

@@ -97,7 +97,7 @@ static bool depends(const struct event *a, const struct event *b)
             b->owner == 1 + a->process) || /* the process's request is under way */
            (a->kind == EVENT_LISTED && deleted && b->owner == EVENT_BY_OPERATOR) || /* the list is too old */
            /* A delivery that brings a node event or leads to a request goes first only if no fault of the
-            * servers is left or in force (WORLD_ALONE in sim/alone.c). */
+            * servers is left or in force (WORLD_ALONE in sim/independence.c). */
            ((a->kind == EVENT_REQUEST || a->kind == EVENT_WOKEN) && b->kind == EVENT_FAULT &&
             b->process == EVENT_PROCESS_NONE) ||
            /* It says that it is idle while its session is closed. A search has the other order, too. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A search that checks itself (explore/distrust.h) finds out when its result cannot be trusted. Faults
+/* A search that checks itself (explore/self_check.h) finds out when its result cannot be trusted. Faults
  * planted here: a recipe with state outside the world, a write to an unmarked block, a state that no path
  * leads to, and more. */
 #include "base/arena.h"

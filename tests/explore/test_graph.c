@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Questions of liveness about graphs (explore/graph.h): which nodes can reach a mark, and which strongly
+/* Questions of liveness about graphs (explore/liveness_graph.h): which nodes can reach a mark, and which strongly
  * connected components are fair. Some small graphs are made by hand; many are drawn, and their answers
  * compared with those of a naive algorithm. */
-#include "explore/graph.h"
+#include "explore/liveness_graph.h"
 
 #include "base/hash.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Partial-order reduction (explore/partial.h), on all states of small worlds. A persistent step, which may
+/* Partial-order reduction (explore/persistent_set.h), on all states of small worlds. A persistent step, which may
  * be the only successor of its state, stays enabled while other steps go first. It commutes with each of
  * them: both orders lead to one state, judges included. The reduced search still reaches each state in
  * which nothing moves. */
 #include "base/arena.h"
 #include "base/hash.h"
-#include "explore/partial.h"
+#include "explore/persistent_set.h"
 #include "state/canon.h"
 #include "support/all_states.h"
 

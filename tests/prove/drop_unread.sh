@@ -3,6 +3,6 @@
 
 # A search does not look whether a list without its unread names makes a difference.
 GROUP=explore
-FILE=src/explore/distrust.c
+FILE=src/explore/self_check.c
 EDIT='s/return !world_drop_unread\(search->run->world, action\) \|\|/return true ||/'
 EXPECT='^explore\.distrust$'

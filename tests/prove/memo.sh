@@ -3,6 +3,6 @@
 
 # What a step does is remembered without all that it depends on.
 GROUP=explore
-FILE=src/explore/memo.c
+FILE=src/explore/step_cache.c
 EDIT='s/\|= read\[0\] & ~scope->bits\[0\];/|= read[0] \& ~scope->bits[0] \& 7u;/'
 EXPECT='^explore\.modes$'

@@ -3,6 +3,6 @@
 
 # Variables of a recipe from a shared object are not looked at.
 GROUP=cli
-FILE=src/plugin/guard.c
+FILE=src/plugin/sandbox_signals.c
 EDIT='s/if \(variables_are_kept\(&variables, &first\)\)/if (true)/'
 EXPECT='^cli\.plugin$'

@@ -3,6 +3,6 @@
 
 # What the client library tells of the link goes before all others though a reply that sets a watch is to come.
 GROUP=fakezk
-FILE=src/fakezk/ask.c
+FILE=src/fakezk/query.c
 EDIT='s/return rec != NULL \|\| (pack_first\(&pack, LIST_REQUEST)/return rec != NULL \&\& \1/'
 EXPECT='^fakezk\.watches$'

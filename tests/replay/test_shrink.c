@@ -2,10 +2,10 @@
  * Copyright the lockstep authors */
 
 /* A shrunk trace shows the same violation in a run that the scenario allows; it cannot be shrunk further. */
-#include "replay/around.h"
+#include "replay/drop_process.h"
 #include "replay/replay.h"
 #include "replay/shrink.h"
-#include "replay/without.h"
+#include "replay/shrink_bfs.h"
 #include "scenario/random.h"
 #include "scenario/recipes.h"
 

@@ -3,7 +3,7 @@
 
 /* Scenarios may name each step that the fake can describe, and nothing else. */
 #include "coordzk/internal.h"
-#include "fakezk/possible.h"
+#include "fakezk/enabled.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 /* The memory of untrusted recipes (sim/zones.c). It works like any other memory, leaves no trace of freed
  * blocks, and reveals each write outside a block. */
 #include "base/rng.h"
-#include "sim/guard.h"
+#include "sim/sandbox.h"
 #include "sim/world.h"
 
 #include <setjmp.h>

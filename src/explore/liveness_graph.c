@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "explore/liveness_graph.h"
+
+#include "base/array.h"
+#include "scenario/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BEAT_EVERY (1u << 20) /* steps of a search in the graph between two heartbeats, see run_beat() */
+
+/* A set of labels. */
+struct labels {
+    uint64_t word[(GRAPH_LABELS_MAX + 1) / 64];
+};
+
+#define LABEL_WORDS (sizeof(struct labels) / sizeof(uint64_t))
+
+/* ---- building ---- */
+
+void graph_close(struct graph *graph)
+{
+    free(graph->first);
+    free(graph->mark);
+    free(graph->target);
+    free(graph->label);
+    memset(graph, 0, sizeof *graph);
+}
+
+static bool grow_nodes(struct graph *graph)
+{
+    size_t more = array_more(graph->nodes_max, 1024);
+    if (!array_resize(&graph->first, more + 1, sizeof *graph->first) ||
+        !array_resize(&graph->mark, more, sizeof *graph->mark)) {
+        return false;
+    }
+    graph->first[graph->closed] = graph->closed > 0 ? graph->first[graph->closed] : 0;
+    graph->nodes_max = more;
+    return true;
+}
+
+bool graph_add_node(struct graph *graph)
+{
+    if (graph->nodes == GRAPH_NONE || (graph->nodes == graph->nodes_max && !grow_nodes(graph))) {
+        return false;
+    }
+    graph->mark[graph->nodes++] = 0;
+    return true;
+}
+
+static bool grow_edges(struct graph *graph)
+{
+    size_t more = graph->edges_max + graph->edges_max / 2 + 4096;
+    if (!array_resize(&graph->target, more, sizeof *graph->target) ||
+        !array_resize(&graph->label, more, sizeof *graph->label)) {
+        return false;
+    }
+    graph->edges_max = more;
+    return true;
+}
+
+bool graph_add_edge(struct graph *graph, uint32_t target, unsigned label)
+{
+    if (graph->edges == graph->edges_max && !grow_edges(graph)) {
+        return false;
+    }
+    graph->target[graph->edges] = target;
+    graph->label[graph->edges++] = (uint8_t)label;
+    return true;
+}
+
+void graph_close_node(struct graph *graph)
+{
+    graph->first[++graph->closed] = graph->edges;
+}
+
+size_t graph_bytes(const struct graph *graph)
+{
+    size_t node = sizeof *graph->first + sizeof *graph->mark;
+    size_t asked = 6 * sizeof(uint32_t) + sizeof(size_t) + 2 * sizeof(bool);
+    return graph->nodes_max * node + graph->edges_max * (sizeof *graph->target + sizeof *graph->label) +
+           (size_t)graph->nodes * asked + graph->edges * sizeof(uint32_t);
+}
+
+/* ---- what is kept ---- */
+
+/* The edges, by their target. */
+struct reverse {
+    size_t *first; /* of each node, index of its first source; one more at the end */
+    uint32_t *source;
+};
+
+static void close_reverse(struct reverse *reverse)
+{
+    free(reverse->first);
+    free(reverse->source);
+}
+
+static bool open_reverse(struct reverse *reverse, const struct graph *graph)
+{
+    reverse->first = calloc((size_t)graph->nodes + 2, sizeof *reverse->first);
+    reverse->source = malloc((graph->edges + 1) * sizeof *reverse->source);
+    if (reverse->first == NULL || reverse->source == NULL) {
+        close_reverse(reverse);
+        return false;
+    }
+    size_t *next = reverse->first + 1; /* of each node, the end of its part while the part is filled */
+    for (size_t e = 0; e < graph->edges; e++) {
+        next[graph->target[e] + 1]++;
+    }
+    for (uint32_t n = 0; n < graph->nodes; n++) {
+        next[n + 1] += next[n];
+    }
+    for (uint32_t n = 0; n < graph->nodes; n++) {
+        for (size_t e = graph->first[n]; e < graph->first[n + 1]; e++) {
+            reverse->source[next[graph->target[e]]++] = n;
+        }
+    }
+    return true;
+}
+
+/* Takes one mark from each node that can reach a node without it. */
+static void spread_back(const struct graph *graph, const struct reverse *reverse, uint32_t mark,
+                        uint32_t *kept, uint32_t *waits)
+{
+    size_t count = 0;
+    run_beat();
+    for (uint32_t n = 0; n < graph->nodes; n++) {
+        if ((graph->mark[n] & mark) == 0) {
+            waits[count++] = n;
+        }
+    }
+    while (count > 0) {
+        uint32_t n = waits[--count];
+        for (size_t e = reverse->first[n]; e < reverse->first[n + 1]; e++) {
+            uint32_t from = reverse->source[e];
+            if (kept[from] & mark) {
+                kept[from] &= ~mark;
+                waits[count++] = from;
+            }
+        }
+    }
+}
+
+bool graph_kept(const struct graph *graph, uint32_t *kept)
+{
+    struct reverse reverse;
+    uint32_t *waits = malloc(((size_t)graph->nodes + 1) * sizeof *waits);
+    uint32_t all = 0;
+    if (waits == NULL || !open_reverse(&reverse, graph)) {
+        free(waits);
+        return false;
+    }
+    for (uint32_t n = 0; n < graph->nodes; n++) {
+        kept[n] = graph->mark[n];
+        all |= graph->mark[n];
+    }
+    for (; all != 0; all &= all - 1) {
+        spread_back(graph, &reverse, all & (0u - all), kept, waits);
+    }
+    close_reverse(&reverse);
+    free(waits);
+    return true;
+}
+
+/* ---- labels ---- */
+
+static void add_label(struct labels *labels, unsigned label)
+{
+    if (label != GRAPH_UNFAIR) {
+        labels->word[label / 64] |= 1ull << (label % 64);
+    }
+}
+
+static struct labels offered(const struct graph *graph, uint32_t n)
+{
+    struct labels labels = {{0}};
+    for (size_t e = graph->first[n]; e < graph->first[n + 1]; e++) {
+        add_label(&labels, graph->label[e]);
+    }
+    return labels;
+}
+
+static void keep_common(struct labels *labels, const struct labels *other)
+{
+    for (size_t i = 0; i < LABEL_WORDS; i++) {
+        labels->word[i] &= other->word[i];
+    }
+}
+
+/* Returns the first label of `labels` that is not in `taken`; GRAPH_UNFAIR if there is none. */
+static unsigned first_missing(const struct labels *labels, const struct labels *taken)
+{
+    for (size_t i = 0; i < LABEL_WORDS; i++) {
+        uint64_t missing = labels->word[i] & ~taken->word[i];
+        if (missing != 0) {
+            return (unsigned)(i * 64) + (unsigned)__builtin_ctzll(missing);
+        }
+    }
+    return GRAPH_UNFAIR;
+}
+
+static bool has_label(const struct labels *labels, unsigned label)
+{
+    return (labels->word[label / 64] >> (label % 64) & 1) != 0;
+}
+
+/* ---- components ---- */
+
+/* Tarjan's algorithm, with a stack of its own in place of recursion. */
+struct tarjan {
+    const struct graph *graph;
+    uint32_t mark;
+    uint32_t *number, *low; /* of each node: 1, 2, ... in the order of discovery; 0 = not found yet */
+    uint32_t *open;         /* nodes whose component is not complete */
+    uint32_t *path;         /* nodes that the search is below */
+    size_t *edge;           /* of each node on the path, its next edge */
+    uint32_t opened, depth, found, components, steps;
+    uint32_t *component;
+    bool *fair;
+};
+
+static bool is_member(const struct tarjan *t, uint32_t n)
+{
+    return (t->graph->mark[n] & t->mark) != 0;
+}
+
+static void go_down(struct tarjan *t, uint32_t n)
+{
+    t->number[n] = t->low[n] = ++t->found;
+    t->open[t->opened++] = n;
+    t->path[t->depth] = n;
+    t->edge[t->depth++] = t->graph->first[n];
+}
+
+/* Returns true if the component that has these nodes is fair, see graph_components(). */
+static bool can_stay(const struct tarjan *t, const uint32_t *nodes, uint32_t count, uint32_t component)
+{
+    const struct graph *graph = t->graph;
+    struct labels common, taken = {{0}};
+    memset(&common, 0xff, sizeof common);
+    for (uint32_t i = 0; i < count; i++) {
+        struct labels here = offered(graph, nodes[i]);
+        keep_common(&common, &here);
+        for (size_t e = graph->first[nodes[i]]; e < graph->first[nodes[i] + 1]; e++) {
+            if (t->component[graph->target[e]] == component) {
+                add_label(&taken, graph->label[e]);
+            }
+        }
+    }
+    return first_missing(&common, &taken) == GRAPH_UNFAIR;
+}
+
+/* Completes a component: this node, and all nodes above it on the stack of open nodes. */
+static void complete(struct tarjan *t, uint32_t n)
+{
+    uint32_t component = t->components++, first = t->opened;
+    do {
+        first--;
+        t->component[t->open[first]] = component;
+    } while (t->open[first] != n);
+    bool fair = can_stay(t, t->open + first, t->opened - first, component);
+    for (uint32_t i = first; i < t->opened; i++) {
+        t->fair[t->open[i]] = fair;
+    }
+    t->opened = first;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* One step of the search: along the next edge, or back. */
+static void step(struct tarjan *t)
+{
+    uint32_t n = t->path[t->depth - 1];
+    size_t e = t->edge[t->depth - 1]++;
+    if (++t->steps % BEAT_EVERY == 0) {
+        run_beat();
+    }
+    if (e < t->graph->first[n + 1]) {
+        uint32_t to = t->graph->target[e];
+        if (is_member(t, to) && t->number[to] == 0) {
+            go_down(t, to);
+        } else if (is_member(t, to) && t->component[to] == GRAPH_NONE) {
+            t->low[n] = smaller(t->low[n], t->number[to]);
+        }
+        return;
+    }
+    t->depth--;
+    if (t->low[n] == t->number[n]) {
+        complete(t, n);
+    }
+    if (t->depth > 0) {
+        uint32_t parent = t->path[t->depth - 1];
+        t->low[parent] = smaller(t->low[parent], t->low[n]);
+    }
+}
+
+static void search_from(struct tarjan *t, uint32_t n)
+{
+    go_down(t, n);
+    while (t->depth > 0) {
+        step(t);
+    }
+}
+
+bool graph_components(const struct graph *graph, uint32_t mark, uint32_t *component, bool *fair)
+{
+    size_t nodes = (size_t)graph->nodes + 1;
+    struct tarjan t = {.graph = graph, .mark = mark, .component = component, .fair = fair};
+    t.number = calloc(nodes, sizeof *t.number);
+    t.low = malloc(nodes * sizeof *t.low);
+    t.open = malloc(nodes * sizeof *t.open);
+    t.path = malloc(nodes * sizeof *t.path);
+    t.edge = malloc(nodes * sizeof *t.edge);
+    bool possible = t.number != NULL && t.low != NULL && t.open != NULL && t.path != NULL && t.edge != NULL;
+    memset(component, 0xff, (size_t)graph->nodes * sizeof *component);
+    memset(fair, 0, (size_t)graph->nodes * sizeof *fair);
+    for (uint32_t n = 0; possible && n < graph->nodes; n++) {
+        if (is_member(&t, n) && t.number[n] == 0) {
+            search_from(&t, n);
+        }
+    }
+    free(t.number);
+    free(t.low);
+    free(t.open);
+    free(t.path);
+    free(t.edge);
+    return possible;
+}
+
+/* ---- a fair cycle ---- */
+
+struct walk {
+    const struct graph *graph;
+    const uint32_t *component;
+    uint32_t here;
+    struct labels common, taken; /* labels offered by all nodes of the walk; labels of its edges */
+    size_t *edge;
+    int count, max;
+    /* The breadth-first search for the next part: by which edge each node was reached, and in which turn. */
+    size_t *reached_by;
+    uint32_t *from;
+    uint32_t *turn_of;
+    uint32_t turn;
+    uint32_t *queue;
+};
+
+/* The goal of a part of the walk: the start, or an edge or node that settles a label (is_reached()). */
+struct goal {
+    uint32_t node; /* GRAPH_NONE = to settle `label` */
+    unsigned label;
+};
+
+/* Returns true if the edge reaches the goal: the node; or it has the label, or its target does not offer
+ * it. */
+static bool is_reached(const struct walk *w, const struct goal *goal, size_t edge)
+{
+    uint32_t to = w->graph->target[edge];
+    if (goal->node != GRAPH_NONE) {
+        return to == goal->node;
+    }
+    struct labels here = offered(w->graph, to);
+    return w->graph->label[edge] == goal->label || !has_label(&here, goal->label);
+}
+
+static void take_edge(struct walk *w, size_t edge)
+{
+    w->here = w->graph->target[edge];
+    struct labels here = offered(w->graph, w->here);
+    keep_common(&w->common, &here);
+    add_label(&w->taken, w->graph->label[edge]);
+    if (w->count < w->max) {
+        w->edge[w->count] = edge;
+    }
+    w->count++;
+}
+
+/* Adds the edges that lead from here to `from` to the walk, then `last`. */
+static void take_way(struct walk *w, uint32_t from, size_t last)
+{
+    int start = w->count, length = 1;
+    for (uint32_t n = from; n != w->here; n = w->from[n]) {
+        length++;
+    }
+    if (start + length > w->max) {
+        w->count = w->max + 1;
+        return;
+    }
+    w->edge[start + length - 1] = last;
+    for (int i = length - 2; i >= 0; i--) {
+        w->edge[start + i] = w->reached_by[from];
+        from = w->from[from];
+    }
+    for (int i = 0; i < length; i++) {
+        take_edge(w, w->edge[start + i]);
+    }
+}
+
+/* Walks a shortest way to the goal, of one edge at least. Returns false if there is none in the component. */
+static bool walk_to(struct walk *w, const struct goal *goal)
+{
+    const struct graph *graph = w->graph;
+    uint32_t component = w->component[w->here], next = 0, last = 0;
+    w->turn++;
+    w->queue[last++] = w->here;
+    w->turn_of[w->here] = w->turn;
+    while (next < last) {
+        uint32_t n = w->queue[next++];
+        for (size_t e = graph->first[n]; e < graph->first[n + 1]; e++) {
+            uint32_t to = graph->target[e];
+            if (w->component[to] != component) {
+                continue;
+            }
+            if (is_reached(w, goal, e)) {
+                take_way(w, n, e);
+                return true;
+            }
+            if (w->turn_of[to] != w->turn) {
+                w->turn_of[to] = w->turn;
+                w->reached_by[to] = e;
+                w->from[to] = n;
+                w->queue[last++] = to;
+            }
+        }
+    }
+    return false;
+}
+
+static int walk_round(struct walk *w, uint32_t from)
+{
+    struct goal goal = {.node = GRAPH_NONE};
+    while (w->count <= w->max && (goal.label = first_missing(&w->common, &w->taken)) != GRAPH_UNFAIR) {
+        if (!walk_to(w, &goal)) {
+            return -1;
+        }
+    }
+    struct goal back = {.node = from};
+    if (w->count <= w->max && w->here != from && !walk_to(w, &back)) {
+        return -1;
+    }
+    return w->count <= w->max ? w->count : -1;
+}
+
+int graph_fair_cycle(const struct graph *graph, const uint32_t *component, uint32_t from, size_t *edge,
+                     int max)
+{
+    size_t nodes = (size_t)graph->nodes + 1;
+    struct walk w = {.graph = graph, .component = component, .here = from, .edge = edge, .max = max};
+    w.common = offered(graph, from);
+    w.reached_by = malloc(nodes * sizeof *w.reached_by);
+    w.from = malloc(nodes * sizeof *w.from);
+    w.turn_of = calloc(nodes, sizeof *w.turn_of);
+    w.queue = malloc(nodes * sizeof *w.queue);
+    bool possible = w.reached_by != NULL && w.from != NULL && w.turn_of != NULL && w.queue != NULL;
+    int count = possible ? walk_round(&w, from) : -1;
+    free(w.reached_by);
+    free(w.from);
+    free(w.turn_of);
+    free(w.queue);
+    return count;
+}

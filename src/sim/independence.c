@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A step that may go before all others, so that a search does this step alone (partial order, persistent
+ * set).
+ *
+ * Definition: the step delivers the one message that process p can be given now. The process runs, and no
+ * failure of an allocation or call waits for it. It has one handle and no timer armed, and its program waits.
+ * So only its own callbacks go on with the step. The coordinator asks idle() when a node of p is created, and
+ * a delivery may change the answer. So while a create of p has no answer, idle() has to be false.
+ *
+ * Claim: if others act first, the delivery stays possible, and both orders lead to the same state. Why:
+ *
+ * - WORLD_ALONE: no fault is left or in force at the servers, and p's link and session stand. Actions that
+ *   come first can only add messages behind the delivered one. The delivery can only add requests behind
+ *   those that the servers have yet to read.
+ * - WORLD_ALONE_IF_UNUSED: the message is a reply that has arrived, or the client library's own word on the
+ *   link or the session. No change of the link or session takes it away, and no fault is left that stops p.
+ *   Actions that come first may change what the library holds for p, so the callback must not use it.
+ *
+ * Example: the session event and the failed completions of one cut are delivered one after the other. Other
+ * steps come between only if a judge sees the deliveries or a callback uses the library.
+ *
+ * The search checks the blocks that the step reads and changes, and the events that judges see
+ * (explore/persistent_set.h). Checked by tests/explore/test_partial.c. */
+#include "sim/world.h"
+
+/* Faults on processes. A fault that one coordinator has of its own may be one, so all of these count. */
+#define FAULTS_OF_PROCESSES                                                                                  \
+    (1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |                          \
+     1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_CALL | ~0u << WORLD_FAULT_OWN)
+
+/* Summary of the enabled actions of one process. */
+struct picture {
+    int deliveries, delivery; /* number of deliveries, and index of the last one */
+    bool link_changes;        /* an action may change the link or the session */
+    bool acts;                /* some action is no delivery, no such change and no apply */
+};
+
+static bool is_of_the_link(const struct action *action)
+{
+    return action_has(action, TRAIT_LINK) || (action->kind == ACTION_APPLY && action->refused != 0);
+}
+
+static struct picture look_at(const struct action *actions, int count)
+{
+    struct picture picture = {0};
+    for (int i = 0; i < count; i++) {
+        bool delivers = actions[i].kind == ACTION_DELIVER, changes = is_of_the_link(&actions[i]);
+        picture.deliveries += delivers;
+        picture.delivery = delivers ? i : picture.delivery;
+        picture.link_changes |= changes;
+        picture.acts |= !delivers && !changes && actions[i].kind != ACTION_APPLY;
+    }
+    return picture;
+}
+
+static bool just_runs(int p)
+{
+    struct pack pack = process_pack(p);
+    return process_running(p) && process_at(p)->fail_in == 0 && the_world.coordinator->failing_call(p) == 0 &&
+           !process_tired(p) && pack_first(&pack, LIST_TIMER) == NULL;
+}
+
+/* Returns whether idle() of the process is true, and will be asked when its node is created. */
+static bool is_to_be_asked(int p)
+{
+    return the_world.coordinator->creates(p) && process_says_idle(p);
+}
+
+bool world_knows_alone(const struct world *world)
+{
+    const struct world_options *options = &world->options;
+    return !options->timed && !options->fine && options->without == 0;
+}
+
+enum world_alone world_alone(struct world *world, int p, const struct action *actions, int count, int *which)
+{
+    if (world->coordinator->is_sure == NULL) {
+        return WORLD_ALONE_NEVER;
+    }
+    struct picture picture = look_at(actions, count);
+    *which = picture.delivery;
+    if (p >= world->options.processes || picture.deliveries != 1 || picture.acts || !just_runs(p) ||
+        is_to_be_asked(p)) {
+        return WORLD_ALONE_NEVER;
+    }
+    unsigned faults = action_faults_left();
+    if (faults == 0 && !picture.link_changes && the_world.coordinator->stands(p)) {
+        return WORLD_ALONE;
+    }
+    bool sure = (faults & FAULTS_OF_PROCESSES) == 0 && the_world.coordinator->is_sure(&actions[*which]);
+    return sure ? WORLD_ALONE_IF_UNUSED : WORLD_ALONE_NEVER;
+}
+
+void world_own_blocks(const struct world *world, int p, uint64_t bits[2])
+{
+    bits[0] = bits[1] = 0;
+    arena_set_add(bits, world->process_block[p]);
+    arena_set_add(bits, world->heap_block[p]);
+    arena_set_add(bits, the_world.coordinator->own_block(p));
+}
+
+uint64_t world_uses(const struct world *world, int p)
+{
+    return world->coordinator->uses != NULL ? world->coordinator->uses(p) : 0;
+}
