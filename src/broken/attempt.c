@@ -26,7 +26,7 @@
  *
  * A request is under way in every state but WAITING, HELD and DONE, unless `stalled`: then the next CONNECTED
  * goes on. */
-#include <broken/textbook.h>
+#include "broken/textbook.h"
 #include <lockstep/error.h>
 #include <stdio.h>
 #include <string.h>

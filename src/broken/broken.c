@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <broken/broken.h>
-#include <broken/textbook.h>
+#include "broken/broken.h"
+#include "broken/textbook.h"
 
 /* identifier, name, the property that it breaks, the mistake, the defect */
 #define BROKEN_LIST(X)                                                                                       \

@@ -6,7 +6,7 @@
  *
  * The context of its requests is the state itself. The lock and the place that they are about are part of
  * the state, so one process asks one thing at a time. */
-#include <broken/textbook.h>
+#include "broken/textbook.h"
 #include <lockstep/error.h>
 #include <stdio.h>
 #include <string.h>

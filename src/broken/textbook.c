@@ -6,8 +6,8 @@
  * The connection is known by delivered session events only (F3), and no request is issued between CONNECTING
  * and CONNECTED. So every request that fails has failed before the next CONNECTED (F10): that is the moment
  * to go on. */
-#include <broken/broken.h>
-#include <broken/textbook.h>
+#include "broken/textbook.h"
+#include "broken/broken.h"
 #include <lockstep/error.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <check/state.h>
+#include "check/state.h"
 
 static const struct ls_lock_spec *spec_of(const struct check_context *context, int lock)
 {

@@ -14,7 +14,7 @@
  *
  * Not seen: news of one step and of the next, if no such event is between; FREED, which belongs to a release.
  * Checked by tests/check/reference/all_or_none.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 /* RECORD_NEWS: lock, process, owner. flags = locks of the call, a bit each. Depth: kind of the lock's last
  * news, 0 if all locks of the call had the same. */

@@ -59,7 +59,7 @@
  *   - an acquire without an end beside a free lock (no_lost_wakeup), and a missed deadline
  *     (deadline_is_kept).
  * Checked by tests/check/reference/answers_have_reasons.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the deadline in ms, 0 without a clock */
 #define ANSWER_TRY 0x02u      /* a try: asked with timeout 0 */

@@ -17,7 +17,7 @@
  *
  * Not seen: acts of a caller between two queries; on a real server, overlaps shorter than the sampling
  * interval. Checked by tests/check/reference/at_most_one_believer.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 static bool is_void(struct check_table *table, int lock, int process, int owner)
 {

@@ -30,7 +30,7 @@
  *   - a grant to an owner that already holds (one level deeper),
  *   - the node that is meant if a process has several and the token names none (the oldest free one counts).
  * Checked by tests/check/reference/at_most_one_holder.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define GHOST_TAKEN 0x01u /* a process deleted it while its session lived, or a server lost it */
 #define GHOST_HELD 0x02u  /* and an owner holds on it */

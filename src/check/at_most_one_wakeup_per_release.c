@@ -29,7 +29,7 @@
  *   - the cost of the requests that follow a wake-up (bounded_work).
  *
  * Checked by tests/check/reference/at_most_one_wakeup_per_release.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define LEFT_BY_ITSELF 0x01u
 #define LEFT_BY_OPERATOR 0x02u

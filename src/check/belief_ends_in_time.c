@@ -22,7 +22,7 @@
  * Not seen: runs without a clock, and belief of a crashed process. Nor sessions and leases that the operator
  * or a server's clock ends early: no measure of time helps against that. Checked by
  * tests/check/reference/belief_ends_in_time.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define TERM_BELIEVES 0x01u
 #define TERM_ENDED 0x02u /* released, or told to be lost; the record goes when the belief does */

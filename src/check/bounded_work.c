@@ -44,7 +44,7 @@
  *   The bounds are far above the need of a mutex: a handful of requests, and one contender.
  *
  * Checked by tests/check/reference/bounded_work.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define WORK_MAX 64
 #define CREATES_MAX 3

@@ -11,7 +11,7 @@
  * Not seen: an owner that is passed over for ever though its turn could come (served_under_weak_fairness sees
  * it). Events while faults still go on. A dead end behind a state that shares its fingerprint with another
  * one. Checked by tests/cli/live.sh. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 const struct property check_can_always_be_served = {
     .name = "can_always_be_served",

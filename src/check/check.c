@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <check/loaded.h>
-#include <check/properties.h>
+#include "check/loaded.h"
+#include "check/properties.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

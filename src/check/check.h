@@ -11,11 +11,11 @@
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
+#include "trace/event.h"
 #include <lockstep/lock_spec.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <trace/event.h>
 
 #define CHECK_PROPERTIES_MAX 40
 

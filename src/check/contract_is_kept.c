@@ -30,7 +30,7 @@
  *   - most steps of random runs: few of them run twice, and in a search the first of each kind,
  *   - crashes, endless loops, variables and memory of built-in recipes: such a crash ends the worker.
  * Checked by tests/check/test_contract_is_kept.c. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 static const char *const OFFENCES[] = {
     [EVENT_OFFENCE_CRASH] = "crashes",

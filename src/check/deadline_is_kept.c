@@ -12,7 +12,7 @@
  * Not seen: untimed runs, where no deadline has a value; acquires without a timeout, and tries. Nor an answer
  * that is late if no further event comes before the run ends. Checked by
  * tests/check/reference/deadline_is_kept.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define DEADLINE_PAUSED 0x01u
 

@@ -16,7 +16,7 @@
  * Not seen: sessions that the recipe never reported, and losses of which no server has told the client yet.
  * The C client never expires a session by its own clock (F14). Checked by
  * tests/check/reference/every_loss_is_told.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define TOLD_LOST_DUE 0x01u    /* the client library knows of a loss that was not told yet */
 #define TOLD_SUSPEND_DUE 0x02u /* the client library knows of a broken link that was not told yet */

@@ -20,7 +20,7 @@
  *
  * Not seen: the contender that is asked; the time until a request is told; a second request that overtakes
  * the first. Checked by tests/check/reference/every_revocation_is_told.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define QUESTION_EXCUSED 0x01u /* "closed" has a reason */
 #define QUESTION_ENDING 0x02u  /* "closed" and "unsure" have a reason: the session ends */

@@ -28,7 +28,7 @@
  *   - a place that is given away after the operator deleted a node of the same wait,
  *   - the order of asking, which no lock promises.
  * Checked by tests/check/reference/granted_in_order.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define PLACE_DELETING 0x01u  /* its process has sent a delete after it took the place */
 #define PLACE_OVERTAKEN 0x02u /* a later place was granted first */

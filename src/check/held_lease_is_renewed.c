@@ -15,7 +15,7 @@
  *
  * Not seen: lengths of leases and delays; leases in worlds with a clock. Checked by
  * tests/check/reference/held_lease_is_renewed.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)

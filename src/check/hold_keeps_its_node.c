@@ -31,7 +31,7 @@
  *   - deletes on a real server, whose actor is unknown,
  *   - lists, in worlds with several servers.
  * Checked by tests/check/reference/hold_keeps_its_node.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 /* Notes that the holder must know by the next REST that its node is gone. */
 static void expect_doubt(struct check_table *table, const struct check_record *holder)

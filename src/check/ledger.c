@@ -4,7 +4,7 @@
 /* The facts that several judges share: the claims of owners (waits and holds), the contender nodes that
  * exist, and the sessions of running processes. Each is stored once, so a new judge adds only its own
  * question to the state. */
-#include <check/state.h>
+#include "check/state.h"
 
 #define WANTS_PROCESSES                                                                                      \
     (EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) |                      \

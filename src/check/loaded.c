@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <base/variables.h>
-#include <check/loaded.h>
+#include "check/loaded.h"
+#include "base/variables.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #ifndef CHECK_LOADED_H
 #define CHECK_LOADED_H
 
-#include <check/state.h>
+#include "check/state.h"
 #include <lockstep/property.h>
 
 #define LOADED_WHY_MAX 320

@@ -26,7 +26,7 @@
  *
  * Not seen: a run that never comes to rest; a wake-up that comes late; waiters behind a process that cannot
  * act. Their turn comes when its session ends. Checked by tests/check/reference/no_lost_wakeup.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 /* Returns true if an owner holds by the node. */
 static bool rests(struct check_table *table, const struct check_record *node)

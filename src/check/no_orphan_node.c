@@ -16,7 +16,7 @@
  * Not seen: which of several nodes is the orphan; nodes of ended sessions, and nodes that are no contenders.
  * Nor an orphan that is removed before the next REST, if idle() does not deny it. Checked by
  * tests/check/reference/no_orphan_node.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 static void judge_lock(struct check_table *table, const struct check_context *context, int lock, int process,
                        bool at_rest, struct check_note *note)

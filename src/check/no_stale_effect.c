@@ -23,7 +23,7 @@
  *   - writes of a former holder with its own token before the first write of the next holder. No token can
  *     prevent these; a guard can.
  * Checked by tests/check/reference/no_stale_effect.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 static struct check_record *fence_of(struct check_table *table, const struct check_context *context, int lock)
 {

@@ -15,7 +15,7 @@
  * belongs to. Nor the number of contexts that share one path, unless the client library keeps them apart.
  * Watches on the child list during a wait are judged by at_most_one_wakeup_per_release. Checked by
  * tests/check/reference/no_watch_left_behind.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 static void judge_process(struct check_table *table, const struct check_context *context, int lock,
                           int process, struct check_note *note)

@@ -5,7 +5,7 @@
 #ifndef CHECK_PROPERTIES_H
 #define CHECK_PROPERTIES_H
 
-#include <check/state.h>
+#include "check/state.h"
 
 extern const struct property check_at_most_one_holder;
 extern const struct property check_at_most_one_believer;

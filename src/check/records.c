@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <check/state.h>
+#include "check/state.h"
 #include <string.h>
 
 static uint32_t key_of(enum record_kind kind, int lock, int process, int owner)

@@ -23,7 +23,7 @@
  *
  * Not seen: the time from a release to the deletion of the node; releases that no caller tries. Checked by
  * tests/check/reference/release_matches_acquire.h. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 #define RELEASE_FREED 0x01u  /* reported as complete */
 #define RELEASE_STANDS 0x02u /* its node existed at the release and still does */

@@ -12,7 +12,7 @@
  * Not seen: starvation that needs an unfair system, such as a message that is never delivered. Events while
  * faults still go on. A cycle behind a state that shares its fingerprint with another one. No violation is
  * invented: each lasso is run before it is told. Checked by tests/cli/live.sh. */
-#include <check/properties.h>
+#include "check/properties.h"
 
 const struct property check_served_under_weak_fairness = {
     .name = "served_under_weak_fairness",

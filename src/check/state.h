@@ -8,7 +8,7 @@
 #ifndef CHECK_STATE_H
 #define CHECK_STATE_H
 
-#include <check/check.h>
+#include "check/check.h"
 
 /* Kinds of facts that the ledger must keep for a property. */
 #define CHECK_NEEDS_PROCESSES 0x01u

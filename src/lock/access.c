@@ -5,7 +5,7 @@
  *
  * Credentials are added at the first CONNECTED event of each handle, before any request is sent on it. The
  * client keeps them and repeats them by itself at each later connection (F43). */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <stdlib.h>
 #include <string.h>

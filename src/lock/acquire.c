@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Acquire, release and cancel: each begins or ends a claim, which mutex.c drives. */
-#include "claim.h"
-#include "telemetry.h"
+#include "lock/claim.h"
+#include "lock/telemetry.h"
 
 /* ---- acquire ---- */
 

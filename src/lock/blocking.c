@@ -3,7 +3,7 @@
 
 /* The blocking shell: starts the asynchronous call for the calling thread and sleeps until its answer is
  * there. */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <string.h>
 

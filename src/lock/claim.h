@@ -15,7 +15,7 @@
 #ifndef LOCK_CLAIM_H
 #define LOCK_CLAIM_H
 
-#include "names.h"
+#include "lock/names.h"
 
 #include <lockstep/mutex.h>
 #include <lockstep/semaphore.h>

@@ -23,8 +23,8 @@
  *
  * A count whose semaphore is closed stays in the session's list until its watch is gone and no request is in
  * flight, because a completion carries its address. */
-#include "claim.h"
-#include "telemetry.h"
+#include "lock/claim.h"
+#include "lock/telemetry.h"
 
 #include <string.h>
 

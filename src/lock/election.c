@@ -20,7 +20,7 @@
  * The node of a term has a watch, like that of a revocable hold. So a leader whose node is deleted is
  * deposed.
  *  */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <lockstep/election.h>
 #include <stddef.h>

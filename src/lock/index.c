@@ -7,7 +7,7 @@
  * the claims in them, whatever the order in which the claims came. So sessions with equal claims have
  * equal bytes. The priorities are as good as random: a tree of 65,535 claims is some 40 deep. This file
  * allocates nothing. */
-#include "claim.h"
+#include "lock/claim.h"
 
 typedef bool (*is_before_fn)(const struct lock_claim *a, const struct lock_claim *b);
 

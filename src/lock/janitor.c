@@ -20,8 +20,8 @@
  * with a count of its own. One timer serves all its claims. If there is no memory for the timer, the next
  * entry into the session starts it: an answer, an event, another timer or a call. If none of these ever
  * happens (the session is not used, and no link breaks), a node can stay as long as the session. */
-#include "claim.h"
-#include "telemetry.h"
+#include "lock/claim.h"
+#include "lock/telemetry.h"
 
 static void release_place(struct ls_env *env, struct lock_place *place)
 {

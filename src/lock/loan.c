@@ -16,7 +16,7 @@
  * loan, the close of the session waits for the answers. They come, because the client fails all requests when
  * the link breaks (F10). If the handle is dead, they do not (F17, F21): then the application must close it
  * first. */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
  * microseconds, until zoo_amulti() checks the last operation. The link would have to break, be made again
  * and be refused within it. No call of <zookeeper/zookeeper.h> holds the client's thread back meanwhile.
  * AUTH_FAILED can be set on an established link, by the answer to refused credentials. */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <string.h>
 #include <zookeeper/proto.h>

@@ -30,7 +30,7 @@
  *   Checked by. scenarios/explore/multi_both_orders*.scn.
  *
  * There is one deadline, that of the bundle; members are asked for without one. */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <lockstep/multi.h>
 #include <stddef.h>

@@ -64,8 +64,8 @@
  *   at once
  *   cancelled         the owner has its answer already; the flight is awaited, then the janitor deletes by
  *   between           name, or searches if the create's outcome is unknown */
-#include "claim.h"
-#include "telemetry.h"
+#include "lock/claim.h"
+#include "lock/telemetry.h"
 
 #include <string.h>
 

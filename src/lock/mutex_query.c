@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The mutex as an object: its life, and the questions that it answers without a server. */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <string.h>
 

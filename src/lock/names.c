@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "names.h"
+#include "lock/names.h"
 
 #include <string.h>
 

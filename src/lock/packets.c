@@ -14,7 +14,7 @@
  *   ended otherwise    what it had, until it is freed
  *
  * A shared count reserves its path until it is freed (count.c). */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <string.h>
 

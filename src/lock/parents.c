@@ -7,7 +7,7 @@
  * without containers gets persistent nodes. An ancestor that exists is as good as one that was created.
  * Refusals are kept in zk_rc. They matter only if the contender's next create finds its parent missing again.
  * A permission that is missing high up does no harm if the node exists (F51). */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <string.h>
 

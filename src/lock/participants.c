@@ -5,7 +5,7 @@
  *
  * A survey is such a question in progress. It depends on no state of the mutex, and is not repeated after a
  * loss. Its answer is a snapshot for people to look at, and the caller can ask again. */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  *
  * Nothing is allocated here. Session events are four bits each in one word, answers are bits of their
  * claim, and the claims form the queue. So a delivery cannot fail. */
-#include "claim.h"
-#include "telemetry.h"
+#include "lock/claim.h"
+#include "lock/telemetry.h"
 
 /* A thread that sleeps on a session; lies on its stack. */
 struct lock_drain {

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Requests: paths are built here, on the stack, and the client copies them. */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <string.h>
 

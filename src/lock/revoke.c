@@ -29,8 +29,8 @@
  *
  * The asker's side is one set. It depends on no state and is not repeated: if its answer is lost, the asker
  * is unsure, and asking twice does no harm. */
-#include "claim.h"
-#include "telemetry.h"
+#include "lock/claim.h"
+#include "lock/telemetry.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@
  *   Checked by. scenarios/explore/rwlock_downgrade_2.scn and rwlock_downgrade_3.scn.
  * The write lock is not given back while that reader is pending (lock_rwlock_is_needed). If the writer's node
  * goes, the reader is refused: its node is before contenders that may hold the lock already. */
-#include "claim.h"
+#include "lock/claim.h"
 
 #include <lockstep/rwlock.h>
 #include <stddef.h>

@@ -29,8 +29,8 @@
  *
  * Leases of an acquire that fails, or whose session is lost, go to the janitor. The taker ends, or queues
  * again. Until the acquire is answered, claim->taker of its leases is set, and claim->told is not. */
-#include "claim.h"
-#include "telemetry.h"
+#include "lock/claim.h"
+#include "lock/telemetry.h"
 
 #include <lockstep/semaphore.h>
 #include <stddef.h>

@@ -23,8 +23,8 @@
  * In LOST the handle is dead or about to be closed: its late completions are only counted. Every claim has
  * been reset by then. The next handle is opened after the old one is closed, so no completion can meet the
  * wrong session. */
-#include "claim.h"
-#include "telemetry.h"
+#include "lock/claim.h"
+#include "lock/telemetry.h"
 
 #include <errno.h>
 #include <string.h>

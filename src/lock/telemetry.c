@@ -6,8 +6,8 @@
  *
  * Lines are stored here under the mutex. lock_queue_deliver() writes them without it, before the answers
  * and events that they are about. */
-#include "telemetry.h"
-#include "claim.h"
+#include "lock/telemetry.h"
+#include "lock/claim.h"
 
 #include <stdarg.h>
 #include <stdio.h>

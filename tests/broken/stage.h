@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <broken/broken.h>
-#include <check/check.h>
+#include "broken/broken.h"
+#include "check/check.h"
+#include "trace/event.h"
 #include <cmocka.h>
 #include <lockstep/sim.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace/event.h>
 
 #define STAGE_STEPS_MAX 3000
 #define STAGE_TOLERANCE_MS 10

@@ -3,7 +3,7 @@
 
 /* Every broken recipe violates the property that it names, in the smallest situation that shows it, and the
  * recipe without the defect passes the same situation with the same property judged. */
-#include <broken/stage.h>
+#include "broken/stage.h"
 
 #define SEEDS 4
 

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The textbook mutex under random schedules and faults violates nothing, and everything is judged. */
-#include <base/rng.h>
-#include <broken/stage.h>
+#include "base/rng.h"
+#include "broken/stage.h"
 
 #define RUNS 200
 #define STEPS 500

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <check/check.h>
+#include "check/check.h"
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * Copyright the lockstep authors */
 
 /* Semaphores and read-write locks: which contenders are admitted (check/state.h), and how judges use that. */
-#include <base/rng.h>
-#include <check/judge.h>
-#include <check/state.h>
+#include "base/rng.h"
+#include "check/judge.h"
+#include "check/state.h"
 
 #define READ 0
 #define WRITE 1

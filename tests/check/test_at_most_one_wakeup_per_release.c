@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <check/judge.h>
-#include <check/state.h>
+#include "check/judge.h"
+#include "check/state.h"
 
 #define PROPERTY "at_most_one_wakeup_per_release"
 #define OLD_SESSION 7

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <check/judge.h>
-#include <check/state.h>
+#include "check/judge.h"
+#include "check/state.h"
 
 #define PROPERTY "belief_ends_in_time"
 #define TIME_IS_UP 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <check/judge.h>
+#include "check/judge.h"
 
 #define PROPERTY "bounded_work"
 #define REQUESTS_MAX 64

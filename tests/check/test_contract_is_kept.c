@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <check/judge.h>
+#include "check/judge.h"
 
 static void misbehaved(struct judge *judge, int offence, const char *where)
 {

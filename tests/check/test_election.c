@@ -3,8 +3,8 @@
 
 /* Locks whose owners wait again after a loss (enum ls_lock_loss), as elections have. Each test also shows the
  * same events of a mutex, for which the verdict is the opposite. */
-#include <check/judge.h>
-#include <check/state.h>
+#include "check/judge.h"
+#include "check/state.h"
 #include <lockstep/error.h>
 
 static const struct ls_lock_spec ELECTIONS[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include <check/judge.h>
-#include <check/state.h>
+#include "check/judge.h"
+#include "check/state.h"
 #include <lockstep/error.h>
 #include <lockstep/recipe.h>
 

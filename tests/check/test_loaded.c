@@ -3,8 +3,8 @@
 
 /* Properties from shared objects (check/loaded.c): their state, numbers and answers, and refused
  * properties. */
-#include <check/judge.h>
-#include <check/loaded.h>
+#include "check/judge.h"
+#include "check/loaded.h"
 
 /* State of a property: the czxid and session of each process's newest contender, and the number of
  * contenders. */

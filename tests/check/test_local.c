@@ -4,9 +4,9 @@
 /* Local events of a property (`is_local`), on random lists of events. A local event commutes with its
  * neighbour of another process or of the servers. If the two change places, the judges keep the same state
  * and give the same verdicts. */
-#include <base/rng.h>
-#include <check/check.h>
-#include <check/state.h>
+#include "base/rng.h"
+#include "check/check.h"
+#include "check/state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

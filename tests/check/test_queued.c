@@ -3,8 +3,8 @@
 
 /* Judges of locks with nodes that queue (D15): a contender is created only by a process whose node is first
  * in the queue. A hold has a contender for each unit. Here a lock has three units, and a hold takes two. */
-#include <check/judge.h>
-#include <check/state.h>
+#include "check/judge.h"
+#include "check/state.h"
 
 static const struct ls_lock_spec SEVERAL[2] = {
     {.kind = LS_LOCK_SEMAPHORE, .mode = LS_MODE_SHARED, .capacity = 3, .count = 2},

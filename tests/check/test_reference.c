@@ -5,27 +5,27 @@
  * evaluated over a whole list of events, without memory: slow, but short. Both must find the first
  * violation at the same event, on random lists and on the events of random runs of correct and broken
  * recipes. */
-#include <base/rng.h>
-#include <broken/stage.h>
-#include <check/reference/all_or_none.h>
-#include <check/reference/answers_have_reasons.h>
-#include <check/reference/at_most_one_believer.h>
-#include <check/reference/at_most_one_holder.h>
-#include <check/reference/at_most_one_wakeup_per_release.h>
-#include <check/reference/belief_ends_in_time.h>
-#include <check/reference/bounded_work.h>
-#include <check/reference/contract_is_kept.h>
-#include <check/reference/deadline_is_kept.h>
-#include <check/reference/every_loss_is_told.h>
-#include <check/reference/every_revocation_is_told.h>
-#include <check/reference/granted_in_order.h>
-#include <check/reference/held_lease_is_renewed.h>
-#include <check/reference/hold_keeps_its_node.h>
-#include <check/reference/no_lost_wakeup.h>
-#include <check/reference/no_orphan_node.h>
-#include <check/reference/no_stale_effect.h>
-#include <check/reference/no_watch_left_behind.h>
-#include <check/reference/release_matches_acquire.h>
+#include "base/rng.h"
+#include "broken/stage.h"
+#include "check/reference/all_or_none.h"
+#include "check/reference/answers_have_reasons.h"
+#include "check/reference/at_most_one_believer.h"
+#include "check/reference/at_most_one_holder.h"
+#include "check/reference/at_most_one_wakeup_per_release.h"
+#include "check/reference/belief_ends_in_time.h"
+#include "check/reference/bounded_work.h"
+#include "check/reference/contract_is_kept.h"
+#include "check/reference/deadline_is_kept.h"
+#include "check/reference/every_loss_is_told.h"
+#include "check/reference/every_revocation_is_told.h"
+#include "check/reference/granted_in_order.h"
+#include "check/reference/held_lease_is_renewed.h"
+#include "check/reference/hold_keeps_its_node.h"
+#include "check/reference/no_lost_wakeup.h"
+#include "check/reference/no_orphan_node.h"
+#include "check/reference/no_stale_effect.h"
+#include "check/reference/no_watch_left_behind.h"
+#include "check/reference/release_matches_acquire.h"
 
 #define LISTS 40000
 #define EVENTS 60

@@ -2,9 +2,9 @@
  * Copyright the lockstep authors */
 
 /* The judges' table of records, compared with a list that is searched from end to end. */
-#include <base/rng.h>
-#include <check/judge.h>
-#include <check/state.h>
+#include "base/rng.h"
+#include "check/judge.h"
+#include "check/state.h"
 
 #define RECORDS_MAX 40
 

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The digests by which the lock library for Redis names its scripts are those of their texts. */
-#include <lockredis/internal.h>
+#include "lockredis/internal.h"
 #include <openssl/sha.h>
 #include <setjmp.h>
 #include <stdarg.h>

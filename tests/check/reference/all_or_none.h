@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_ALL_OR_NONE_H
 #define TESTS_CHECK_REFERENCE_ALL_OR_NONE_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 static bool is_news(const struct event *event)
 {

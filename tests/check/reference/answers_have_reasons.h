@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_ANSWERS_HAVE_REASONS_H
 #define TESTS_CHECK_REFERENCE_ANSWERS_HAVE_REASONS_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 static bool own_node_stands(const struct trace_list *list, int i, int process)
 {

@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_AT_MOST_ONE_BELIEVER_H
 #define TESTS_CHECK_REFERENCE_AT_MOST_ONE_BELIEVER_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 static bool waits_or_holds(const struct trace_list *list, int i, int process)
 {

@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_AT_MOST_ONE_HOLDER_H
 #define TESTS_CHECK_REFERENCE_AT_MOST_ONE_HOLDER_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* Returns the event before i that deleted the node of event k; -1 = the node stands. */
 static int deletion_of(const struct trace_list *list, int k, int i)

@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_AT_MOST_ONE_WAKEUP_PER_RELEASE_H
 #define TESTS_CHECK_REFERENCE_AT_MOST_ONE_WAKEUP_PER_RELEASE_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 static bool watches_others(const struct trace_list *list, int i, int process)
 {

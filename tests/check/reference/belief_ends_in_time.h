@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_BELIEF_ENDS_IN_TIME_H
 #define TESTS_CHECK_REFERENCE_BELIEF_ENDS_IN_TIME_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* Returns the last grant of the owner's term before event i; -1 = it has no term. */
 static int term_of(const struct trace_list *list, int i, int lock, int process, int owner, bool *believes)

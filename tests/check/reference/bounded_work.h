@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_BOUNDED_WORK_H
 #define TESTS_CHECK_REFERENCE_BOUNDED_WORK_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 #define REQUESTS_MAX 64
 #define CONTENDERS_MAX 3

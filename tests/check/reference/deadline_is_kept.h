@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_DEADLINE_IS_KEPT_H
 #define TESTS_CHECK_REFERENCE_DEADLINE_IS_KEPT_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* Returns whether the judge compares the time at this kind of event. */
 static bool shows_the_time(const struct event *event)

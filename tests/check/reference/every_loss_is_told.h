@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_EVERY_LOSS_IS_TOLD_H
 #define TESTS_CHECK_REFERENCE_EVERY_LOSS_IS_TOLD_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* Reports of a process about its sessions before event i. */
 struct told {

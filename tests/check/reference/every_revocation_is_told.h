@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_EVERY_REVOCATION_IS_TOLD_H
 #define TESTS_CHECK_REFERENCE_EVERY_REVOCATION_IS_TOLD_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 static int count_before(const struct trace_list *list, int i, int kind, int lock, int64_t zxid)
 {

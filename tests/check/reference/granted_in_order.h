@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_GRANTED_IN_ORDER_H
 #define TESTS_CHECK_REFERENCE_GRANTED_IN_ORDER_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* The place of a process in line. */
 struct place {

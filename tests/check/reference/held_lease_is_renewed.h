@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_HELD_LEASE_IS_RENEWED_H
 #define TESTS_CHECK_REFERENCE_HELD_LEASE_IS_RENEWED_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 static bool lets_a_lease_run_out(const struct trace_list *list, int i)
 {

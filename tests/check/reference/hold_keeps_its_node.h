@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_HOLD_KEEPS_ITS_NODE_H
 #define TESTS_CHECK_REFERENCE_HOLD_KEEPS_ITS_NODE_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* Returns whether the process could know at event `to` that the operator deleted the node at event `from`. */
 static bool is_deleted_and_shown(const struct trace_list *list, int from, int to)

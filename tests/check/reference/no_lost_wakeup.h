@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_NO_LOST_WAKEUP_H
 #define TESTS_CHECK_REFERENCE_NO_LOST_WAKEUP_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* Returns whether some owner holds, and the node of its hold stands. */
 static bool is_held_at(const struct trace_list *list, int i)

@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_NO_ORPHAN_NODE_H
 #define TESTS_CHECK_REFERENCE_NO_ORPHAN_NODE_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* Returns how many nodes of connected sessions of the process stand. */
 static int count_nodes(const struct trace_list *list, int i, int process)

@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_NO_STALE_EFFECT_H
 #define TESTS_CHECK_REFERENCE_NO_STALE_EFFECT_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* Returns the newest token before event i that was granted, or accepted by the resource; 0 = none. */
 static int64_t newest_token(const struct trace_list *list, int i, int kind)

@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_NO_WATCH_LEFT_BEHIND_H
 #define TESTS_CHECK_REFERENCE_NO_WATCH_LEFT_BEHIND_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 static void count_watches(const struct trace_list *list, int i, int process, int count[EVENT_WATCH_OTHER + 1])
 {

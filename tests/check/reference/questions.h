@@ -6,7 +6,7 @@
 #ifndef TESTS_CHECK_REFERENCE_QUESTIONS_H
 #define TESTS_CHECK_REFERENCE_QUESTIONS_H
 
-#include <check/state.h>
+#include "check/state.h"
 
 #define PROCESSES 3
 #define OWNERS 2

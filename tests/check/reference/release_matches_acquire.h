@@ -4,7 +4,7 @@
 #ifndef TESTS_CHECK_REFERENCE_RELEASE_MATCHES_ACQUIRE_H
 #define TESTS_CHECK_REFERENCE_RELEASE_MATCHES_ACQUIRE_H
 
-#include <check/reference/questions.h>
+#include "check/reference/questions.h"
 
 /* Returns how many levels an owner holds before event i, by the last grant or release of its hold. */
 static int depth_before(const struct trace_list *list, int i, int process, int owner)
