@@ -26,6 +26,7 @@ void hash_table_close(struct hash_table *table)
 
 static void put(struct hash_table *table, uint64_t hash, uint32_t number)
 {
+    LS_ASSERT(table->count < table->slots);
     uint32_t at = hash_table_home(table, hash);
     while (table->slot[at] != 0) {
         at = (at + 1) & (table->slots - 1);
@@ -50,6 +51,7 @@ static bool grow(struct hash_table *table)
             put(&more, table->slot[i], (uint32_t)table->slot[i]);
         }
     }
+    LS_ASSERT(more.count == table->count);
     free(table->slot);
     *table = more;
     return true;
