@@ -26,7 +26,6 @@ void hash_table_close(struct hash_table *table)
 
 static void put(struct hash_table *table, uint64_t hash, uint32_t number)
 {
-    LS_ASSERT(table->count < table->slots);
     uint32_t at = hash_table_home(table, hash);
     while (table->slot[at] != 0) {
         at = (at + 1) & (table->slots - 1);

@@ -7,7 +7,6 @@
 
 static uint32_t key_of(enum record_kind kind, int lock, int process, int owner)
 {
-    LS_ASSERT(kind < 64);
     return (uint32_t)kind << 24 | (uint32_t)(lock & 255) << 16 | (uint32_t)(process & 255) << 8 |
            (uint32_t)(owner & 255);
 }
@@ -48,7 +47,6 @@ static uint32_t lower_bound(const struct check_table *table, uint32_t wanted, in
         low += is_before(&table->record[low + half - 1], wanted, a) ? half : 0;
         left -= half;
     }
-    LS_ASSERT(low <= table->used);
     return low;
 }
 
@@ -168,7 +166,6 @@ struct check_record *table_first(struct check_table *table, enum record_kind kin
 
 struct check_record *table_next(struct check_table *table, struct check_record *record)
 {
-    LS_ASSERT(record >= table->record && record < table->record + table->used);
     struct check_record *next = record + 1;
     return next < table->record + table->used && next->kind == record->kind ? next : NULL;
 }

@@ -204,7 +204,6 @@ static uint32_t *key_of(struct entry *entry)
 static struct choice *choice_at(const struct memo *memo, uint32_t entry, int index)
 {
     struct entry *at = at_place(memo, entry);
-    LS_ASSERT(index >= 0 && index < at->count);
     return (struct choice *)(void *)(key_of(at) + memo->scope[at->group].count) + index;
 }
 
@@ -243,7 +242,6 @@ uint64_t memo_ask(const struct memo *memo, int group, const struct memo_state *s
 
 uint32_t memo_same(const struct memo *memo, int group, const uint64_t changed[2])
 {
-    LS_ASSERT(group >= 0 && group < memo->groups);
     const struct scope *scope = &memo->scope[group];
     bool same = ((scope->bits[0] & changed[0]) | (scope->bits[1] & changed[1])) == 0;
     return same && memo->last[group] != 0 ? memo->last[group] : MEMO_NONE;
@@ -251,7 +249,6 @@ uint32_t memo_same(const struct memo *memo, int group, const uint64_t changed[2]
 
 uint32_t memo_entry(struct memo *memo, int group, const struct memo_state *state, uint64_t key)
 {
-    LS_ASSERT(group >= 0 && group < memo->groups);
     uint32_t at = 0, place;
     do {
         place = hash_table_next(&memo->entries, key, &at);
@@ -305,7 +302,6 @@ uint32_t memo_add_entry(struct memo *memo, int group, const struct memo_state *s
 
 int memo_actions(const struct memo *memo, uint32_t entry)
 {
-    LS_ASSERT(entry != MEMO_NONE && entry < memo->words);
     return ((struct entry *)at_place(memo, entry))->count;
 }
 
@@ -410,7 +406,6 @@ static uint32_t place_of(const struct memo *memo, const void *at)
 
 uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const uint32_t *state)
 {
-    LS_ASSERT(entry != MEMO_NONE && entry < memo->words);
     const struct choice *choice = choice_at(memo, entry, index);
     return choice->mask == 0 ? choice->effect
                              : effect_with(memo, place_of(memo, choice), choice->mask, state);
@@ -637,7 +632,6 @@ static uint64_t hash_verdict(uint32_t judges, uint32_t events)
 uint32_t memo_verdict(const struct memo *memo, uint32_t judges, uint32_t events, const uint32_t **premises,
                       int *count)
 {
-    LS_ASSERT(judges != INTERN_NONE && events != MEMO_NONE);
     uint64_t hash = hash_verdict(judges, events);
     uint32_t at = 0, place;
     while ((place = hash_table_next(&memo->verdicts, hash, &at)) != MEMO_NONE) {

@@ -53,7 +53,6 @@ static bool is_full(struct search *search, uint64_t states)
 
 enum visited_answer search_visit(struct search *search, uint64_t fingerprint)
 {
-    LS_ASSERT(search->limit == NULL);
     enum visited_answer answer =
         search->exact != NULL ? add_whole(search, fingerprint) : visited_add(search->visited, fingerprint);
     if (answer == VISITED_NEW) {
