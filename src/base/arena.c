@@ -20,6 +20,7 @@ struct arena_image {
 
 int arena_open(struct arena *arena, size_t size)
 {
+    LS_ASSERT(size > ARENA_CONSTANT_BYTES && size <= UINT32_MAX);
     memset(arena, 0, sizeof *arena);
     void *want = (void *)ARENA_ADDRESS;
     void *got = mmap(want, size, PROT_READ | PROT_WRITE,
@@ -47,7 +48,9 @@ static struct arena_block *head(const struct arena *arena, int block)
 
 void arena_clear(struct arena *arena)
 {
+    LS_ASSERT(arena->constant_used <= ARENA_CONSTANT_BYTES);
     for (int i = 0; i < arena->blocks; i++) {
+        LS_ASSERT(head(arena, i)->used <= arena->capacity[i]);
         memset(arena_at(arena, i), 0, head(arena, i)->used);
     }
     memset(arena->base, 0, arena->constant_used);
@@ -125,6 +128,8 @@ void *arena_constant(struct arena *arena, size_t size)
 
 bool arena_resize(struct arena *arena, int block, size_t used)
 {
+    LS_ASSERT(arena->stale[block]);
+    LS_ASSERT(block >= 0 && block < arena->blocks);
     struct arena_block *b = head(arena, block);
     used = (used + 7) & ~(size_t)7;
     if (used > arena->capacity[block]) {
@@ -148,9 +153,11 @@ size_t arena_live(const struct arena *arena)
 
 uint64_t arena_fingerprint(struct arena *arena)
 {
+    LS_ASSERT(arena->stale_count <= arena->blocks);
     uint64_t sum = arena->sum; /* a local variable: a loop over arena->sum would wait for its own stores */
     for (int i = 0; i < arena->stale_count; i++) {
         int block = arena->stale_list[i];
+        LS_ASSERT(arena->stale[block]);
         uint64_t hash = hash_bytes(arena_at(arena, block), head(arena, block)->used, (uint64_t)block + 1);
         arena->hash[block] = hash;
         arena->stale[block] = false;
@@ -166,6 +173,7 @@ void arena_put(struct arena *arena, int block, const void *bytes, size_t used, u
     struct arena_block *b = head(arena, block);
     uint32_t before = b->used;
     LS_ASSERT(arena->stale_count == 0);
+    LS_ASSERT(used % 8 == 0 && used <= arena->capacity[block]);
     memcpy(b, bytes, used);
     if (before > used) {
         memset((unsigned char *)b + used, 0, before - used);
@@ -202,6 +210,7 @@ struct arena_image *arena_save(const struct arena *arena)
         memcpy(to, arena_at(arena, i), image->used[i]);
         to += image->used[i];
     }
+    LS_ASSERT(to == image->data + bytes);
     return image;
 }
 
@@ -211,6 +220,7 @@ void arena_restore(struct arena *arena, const struct arena_image *image)
     const unsigned char *from = image->data;
     for (int i = 0; i < arena->blocks; i++) {
         arena_mark(arena, i);
+        LS_ASSERT(image->used[i] <= arena->capacity[i]);
         uint32_t before = head(arena, i)->used;
         memcpy(arena_at(arena, i), from, image->used[i]);
         if (before > image->used[i]) {
@@ -218,6 +228,7 @@ void arena_restore(struct arena *arena, const struct arena_image *image)
         }
         from += image->used[i];
     }
+    LS_ASSERT(from == image->data + image->bytes);
 }
 
 int arena_image_difference(const struct arena_image *a, const struct arena_image *b)
@@ -241,6 +252,7 @@ bool arena_image_equal(const struct arena_image *a, const struct arena_image *b)
 
 int arena_first_other(const struct arena *arena, const struct arena_image *image, arena_same_fn same)
 {
+    LS_ASSERT(arena->blocks == image->blocks);
     const unsigned char *then = image->data;
     for (int i = 0; i < arena->blocks; i++) {
         const unsigned char *now = arena_at(arena, i);
@@ -278,6 +290,7 @@ bool arena_points_at(const struct arena *arena, const void *from, size_t size)
 
 int arena_unmarked_write(const struct arena *arena, const struct arena_image *image)
 {
+    LS_ASSERT(arena->blocks == image->blocks);
     const unsigned char *from = image->data;
     for (int i = 0; i < arena->blocks; i++) {
         bool same =

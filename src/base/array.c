@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "base/array.h"
+#include "base/assert.h"
 
 #include "base/huge.h"
 
@@ -10,6 +11,7 @@
 
 bool array_resize(void *pointer, size_t max, size_t size)
 {
+    LS_ASSERT(max > 0 && size > 0);
     void *list;
     memcpy(&list, pointer, sizeof list);
     list = reallocarray(list, max, size);

@@ -25,6 +25,7 @@ static uintptr_t base_of(const void *address)
 
 static code_ref make(int module, uintptr_t offset)
 {
+    LS_ASSERT(module < modules && offset < OFFSET_MAX);
     return (uint32_t)(module + 1) << OFFSET_BITS | (uint32_t)offset;
 }
 
@@ -53,6 +54,7 @@ const void *code_unpack(code_ref ref)
     if (ref == 0) {
         return NULL;
     }
+    LS_ASSERT(ref >> OFFSET_BITS != 0 && (int)(ref >> OFFSET_BITS) <= modules);
     return (const void *)(module_base[(ref >> OFFSET_BITS) - 1] + (ref & (OFFSET_MAX - 1)));
 }
 

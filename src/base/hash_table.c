@@ -50,6 +50,7 @@ static bool grow(struct hash_table *table)
             put(&more, table->slot[i], (uint32_t)table->slot[i]);
         }
     }
+    LS_ASSERT(more.count == table->count);
     free(table->slot);
     *table = more;
     return true;

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "base/nearest.h"
+#include "base/assert.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static unsigned least(unsigned a, unsigned b)
  * row, row[1] and row[2] are the two rows before it. */
 static unsigned distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
+    LS_ASSERT(a_size <= NEAREST_WORD_MAX && b_size <= NEAREST_WORD_MAX);
     unsigned row[3][NEAREST_WORD_MAX + 1];
     for (size_t j = 0; j <= b_size; j++) {
         row[0][j] = (unsigned)j;

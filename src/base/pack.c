@@ -26,6 +26,7 @@ struct rec *pack_insert(const struct pack *pack, int list, struct rec *before, s
 {
     size = (size + 7) & ~(size_t)7;
     LS_ASSERT(size >= sizeof(struct rec) && size <= UINT16_MAX && list < PACK_LISTS_MAX);
+    LS_ASSERT(before == NULL || before->list == list);
     unsigned char *at =
         before != NULL ? (unsigned char *)before : pack->records + pack_table(pack)->end[list];
     uint32_t live = used(pack);
@@ -37,6 +38,7 @@ struct rec *pack_insert(const struct pack *pack, int list, struct rec *before, s
     memmove(at + size, at, behind);
     memset(at, 0, size);
     shift(pack, list, (int)size);
+    LS_ASSERT(pack->records + pack_table(pack)->end[PACK_LISTS_MAX - 1] == at + size + behind);
     struct rec *rec = (struct rec *)(void *)at;
     rec->size = (uint16_t)size;
     rec->list = (uint8_t)list;
@@ -62,9 +64,12 @@ void pack_remove(const struct pack *pack, struct rec *rec)
     unsigned char *at = (unsigned char *)rec;
     uint32_t live = used(pack);
     size_t behind = (size_t)((unsigned char *)arena_at(pack->arena, pack->block) + live - at) - size;
+    LS_ASSERT(at + size <= pack->records + pack_table(pack)->end[list]);
+    LS_ASSERT(list < PACK_LISTS_MAX && size >= sizeof *rec && size % 8 == 0);
     arena_mark(pack->arena, pack->block);
     memmove(at, at + size, behind);
     shift(pack, list, -(int)size);
+    LS_ASSERT(pack->records + pack_table(pack)->end[PACK_LISTS_MAX - 1] == at + behind);
     arena_resize(pack->arena, pack->block, live - size);
 }
 

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "base/pool.h"
+#include "base/assert.h"
 
 #include "base/array.h"
 #include "base/huge.h"
@@ -25,6 +26,7 @@ static bool add_piece(struct pool *pool, size_t size)
         return false;
     }
     huge_pages(piece, size);
+    LS_ASSERT(pool->pieces < pool->pieces_max);
     pool->piece[pool->pieces++] = pool->next = piece;
     pool->left = size;
     pool->bytes += size;
@@ -37,6 +39,7 @@ void *pool_take(struct pool *pool, size_t size)
     if (pool->left < size && !add_piece(pool, size)) {
         return NULL;
     }
+    LS_ASSERT(size <= pool->left);
     unsigned char *at = pool->next;
     pool->next += size;
     pool->left -= size;

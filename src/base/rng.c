@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "base/rng.h"
+#include "base/assert.h"
 
 #include "base/hash.h"
 
@@ -23,6 +24,7 @@ uint64_t rng_next(struct rng *rng)
     uint64_t *s = rng->s;
     uint64_t result = rotate(s[1] * 5, 7) * 9;
     uint64_t t = s[1] << 17;
+    LS_ASSERT((s[0] | s[1] | s[2] | s[3]) != 0);
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
@@ -34,5 +36,6 @@ uint64_t rng_next(struct rng *rng)
 
 uint32_t rng_below(struct rng *rng, uint32_t n)
 {
+    LS_ASSERT(n > 0);
     return (uint32_t)(((rng_next(rng) >> 32) * n) >> 32);
 }

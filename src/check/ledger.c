@@ -4,6 +4,7 @@
 /* The facts that several judges share: the claims of owners (waits and holds), the contender nodes that
  * exist, and the sessions of running processes. Each is stored once, so a new judge adds only its own
  * question to the state. */
+#include "base/assert.h"
 #include "check/state.h"
 
 #define WANTS_PROCESSES                                                                                      \
@@ -270,6 +271,7 @@ static void observe_granted(struct check_table *table, const struct check_contex
     claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
     if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1)
         bind_nodes(table, context, event, ledger_node(table, event->lock, czxid));
+    LS_ASSERT((claim->flags & CLAIM_HOLDING) && claim->depth > 0);
 }
 
 static void observe_failed(struct check_table *table, struct check_record *claim)
@@ -284,6 +286,7 @@ static void end_hold(struct check_record *claim)
     claim->a = 0;
     claim->b = 0;
     claim->depth = 0;
+    LS_ASSERT((claim->flags & CLAIM_HOLDING) == 0 && claim->depth == 0);
 }
 
 static void observe_released(struct check_table *table, struct check_record *claim, int32_t depth)
@@ -539,6 +542,7 @@ static void observe_watch(struct check_table *table, const struct event *event)
         observe_watch_set(table, event);
     else {
         struct check_record *record = watch_of(table, event);
+        LS_ASSERT(!record || record->flags > 0);
         if (record && --record->flags == 0)
             table_drop(table, record);
     }
@@ -583,6 +587,7 @@ static void forget_room(struct check_table *table, const struct check_context *c
 static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
                             struct check_record *known)
 {
+    LS_ASSERT(context->specs != NULL);
     int declared = context->specs[lock].capacity;
     if (known->flags == declared && known->depth == declared)
         table_drop(table, known);

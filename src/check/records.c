@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/assert.h"
 #include "check/state.h"
 #include <string.h>
 
@@ -95,11 +96,15 @@ struct check_record *table_put(struct check_table *table, enum record_kind kind,
     record->b = b;
     table->kinds |= UINT64_C(1) << kind;
     table->used++;
+    LS_ASSERT(table->used <= table->capacity);
+    LS_ASSERT(record == table->record || is_before(record - 1, key(record), a));
+    LS_ASSERT(record + 1 == table->record + table->used || !is_before(record + 1, key(record), a));
     return record;
 }
 
 static bool is_only_one(const struct check_table *table, const struct check_record *record)
 {
+    LS_ASSERT(table->used > 0);
     const struct check_record *first = table->record, *last = first + table->used - 1;
     return (record == first || record[-1].kind != record->kind) &&
            (record == last || record[1].kind != record->kind);
@@ -110,6 +115,7 @@ void table_drop(struct check_table *table, struct check_record *record)
     if (!record || record < table->record || record >= table->record + table->used)
         return; /* NULL, or the scratch record of a full table */
     struct check_record *end = table->record + table->used;
+    LS_ASSERT(has_kind(table, record->kind));
     if (is_only_one(table, record))
         table->kinds &= ~(UINT64_C(1) << record->kind);
     memmove(record, record + 1, (size_t)((char *)end - (char *)(record + 1)));
@@ -136,6 +142,7 @@ void table_drop_all(struct check_table *table, enum record_kind kind)
     struct check_record *record;
     while ((record = table_first(table, kind)) != NULL)
         table_drop(table, record);
+    LS_ASSERT(!has_kind(table, kind));
 }
 
 void table_drop_process(struct check_table *table, enum record_kind kind, int process)
@@ -153,6 +160,7 @@ struct check_record *table_first(struct check_table *table, enum record_kind kin
     if (!has_kind(table, kind))
         return NULL;
     uint32_t index = lower_bound(table, key_of(kind, 0, 0, 0), INT64_MIN);
+    LS_ASSERT(index < table->used && table->record[index].kind == kind);
     return index < table->used && table->record[index].kind == kind ? &table->record[index] : NULL;
 }
 

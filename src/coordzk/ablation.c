@@ -7,6 +7,8 @@
  * remaining ones. So a world without choices has fewer runs, but none that ends early. */
 #include "coordzk/internal.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 /* ---- what is left of a list ---- */
@@ -57,6 +59,7 @@ static bool is_out_of_turn(const struct look *look, const struct action *action)
 
 static bool in_flight(int p, int handle)
 {
+    LS_ASSERT(p >= 0 && p < the_host->options->processes);
     return handle >= 0 && fakezk_outstanding(p, handle) + fakezk_unreceived_messages(p, handle) > 0;
 }
 
@@ -115,6 +118,7 @@ static bool hides_write(const struct look *look, const struct action *action)
 /* Returns the handle that has this session; -1 if its process has left it. */
 static int handle_of(const struct action *expire)
 {
+    LS_ASSERT(expire->kind == ACTION_EXPIRE);
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
         if (fakezk_session(expire->process, h) == expire->session) {
             return h;
@@ -160,6 +164,7 @@ static bool overtakes_callback(const struct look *look, const struct action *act
 static int keep_rest(struct action *actions, int count,
                      bool (*drops)(const struct look *look, const struct action *action))
 {
+    LS_ASSERT(count >= 0 && count <= WORLD_ACTIONS_MAX);
     static struct action all[WORLD_ACTIONS_MAX];
     memcpy(all, actions, (size_t)count * sizeof *all);
     struct look look = look_at(all, count);
@@ -169,6 +174,7 @@ static int keep_rest(struct action *actions, int count,
             actions[left++] = all[i];
         }
     }
+    LS_ASSERT(left > 0 || count == 0);
     return left;
 }
 

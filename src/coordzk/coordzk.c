@@ -4,6 +4,8 @@
 /* ZooKeeper as a coordinator: the life of the fake, and small questions to it. */
 #include "coordzk/internal.h"
 
+#include "base/assert.h"
+
 #include <stdio.h>
 
 #define CLIENT_BYTES 32768
@@ -71,6 +73,7 @@ static void settle_log(void)
     while (the_host->options->servers > 1) {
         first.count = 0;
         steps_list(&first, COORD_EVERYBODY);
+        LS_ASSERT(first.count <= 1);
         if (first.count == 0) {
             return;
         }
@@ -80,6 +83,7 @@ static void settle_log(void)
 
 static void prepare_crowd(int lock, int count)
 {
+    LS_ASSERT(count >= 0);
     char path[FAKEZK_PATH_MAX + 16];
     for (int i = 0; i < count; i++) {
         snprintf(path, sizeof path, "%s/node-%d", lock_directory(lock, 0), i + 1);
@@ -95,6 +99,7 @@ static void prepare_directory(const struct world_options *options, int lock)
         count++;
     }
     while (count-- > 0) { /* the path of the lock first */
+        LS_ASSERT(count <= LS_RECIPE_DIRECTORIES_MAX);
         fakezk_operator_create(lock_directory(lock, count), 0, !options->no_containers);
         settle_log();
         fakezk_operator_preset(lock_directory(lock, count),
@@ -188,6 +193,7 @@ static int64_t position(int64_t token)
 
 static int32_t number_of_token(int64_t token)
 {
+    LS_ASSERT(the_host != NULL);
     return fakezk_number(token - FAKEZK_EPOCH);
 }
 
@@ -195,6 +201,7 @@ static int32_t number_of_token(int64_t token)
  * handle that has a session. */
 static int32_t session_of_grant(int client, int lock, int64_t created)
 {
+    LS_ASSERT(lock >= 0 && lock < the_host->options->locks);
     int32_t first = 0, owner = -1;
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
         int32_t session = fakezk_session(client, h);
@@ -225,6 +232,7 @@ static bool has_container(void)
 
 static bool drop_unread(const struct action *action)
 {
+    LS_ASSERT(action->kind != ACTION_DELIVER || action->handle < FAKEZK_HANDLES_MAX);
     return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->handle);
 }
 
@@ -237,11 +245,13 @@ static bool stands(int client)
 
 static bool is_sure(const struct action *delivery)
 {
+    LS_ASSERT(delivery->kind == ACTION_DELIVER);
     return fakezk_is_sure(delivery->process, delivery->handle);
 }
 
 static uint32_t kind_of_delivery(const struct action *delivery)
 {
+    LS_ASSERT(delivery->kind == ACTION_DELIVER);
     return fakezk_next_kind(delivery->process, delivery->handle);
 }
 

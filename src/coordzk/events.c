@@ -27,12 +27,14 @@ void events_open(void)
 {
     for (int lock = 0; lock < the_host->options->locks; lock++) {
         lock_path_size[lock] = strlen(the_host->lock_path[lock]);
+        LS_ASSERT(lock_path_size[lock] > 0 && lock_path_size[lock] < FAKEZK_PATH_MAX);
         open_directories(lock);
     }
 }
 
 const char *lock_directory(int lock, int index)
 {
+    LS_ASSERT(lock >= 0 && lock < the_host->options->locks && index >= 0);
     if (index < directories) {
         return directory[lock][index];
     }
@@ -48,6 +50,7 @@ static enum ls_node_class classify(const char *below, int *lock)
         return LS_NODE_CONTENDER;
     }
     int first = *lock;
+    LS_ASSERT(the_host->options->lock[first].group == first);
     enum ls_node_class class = recipe->classify(the_host->config, below, lock);
     bool in_group =
         *lock >= first && *lock < the_host->options->locks && the_host->options->lock[*lock].group == first;
@@ -118,6 +121,7 @@ int lock_of_path(const char *path, enum path_role *role)
 
 const char *contender_of(int client, int lock)
 {
+    LS_ASSERT(client >= 0 && client < the_host->options->processes);
     const char *queued = NULL, *found = NULL;
     for (int i = 0; found == NULL && lock_directory(lock, i) != NULL; i++) {
         enum path_role role;
@@ -158,6 +162,7 @@ static struct event about_path(int kind, const struct fakezk_event *from, enum p
 /* Judges the data of a contender. Without configured contents a recipe may write any. */
 static void judge_contents(const struct fakezk_event *from)
 {
+    LS_ASSERT(from->data_size >= 0);
     const char *contents = the_host->options->contents;
     size_t size = (size_t)from->data_size;
     if (contents != NULL &&
@@ -168,6 +173,8 @@ static void judge_contents(const struct fakezk_event *from)
 
 static void node_event(int kind, const struct fakezk_event *from)
 {
+    LS_ASSERT(kind != EVENT_NODE_DELETED || from->zxid <= from->cause);
+    LS_ASSERT(!from->ephemeral || from->session > 0);
     enum path_role role;
     struct event event = about_path(kind, from, &role);
     if (from->ephemeral && event.lock != EVENT_LOCK_NONE) {
@@ -191,6 +198,7 @@ static void node_event(int kind, const struct fakezk_event *from)
 /* Returns the capacity in four bytes, the highest first; 0 = the contents are none. */
 static int32_t capacity_in(const struct fakezk_event *from)
 {
+    LS_ASSERT(from->data_size <= 0 || from->data != NULL);
     int64_t capacity = 0;
     for (int i = 0; i < from->data_size && from->data_size == 4; i++) {
         capacity = capacity << 8 | (unsigned char)from->data[i];
@@ -212,6 +220,7 @@ static void count_event(const struct fakezk_event *from)
 
 static void watch_event(int kind, const struct fakezk_event *from)
 {
+    LS_ASSERT(from->code >= 0 && from->code <= 2);
     enum path_role role;
     struct event event = about_path(kind, from, &role);
     bool child_table = from->code == 2;
@@ -269,6 +278,7 @@ static int request_kind(int op)
     }
     if (known[op] == 0) {
         known[op] = (uint8_t)(kind_of_name(fakezk_op_name(op)) + 1);
+        LS_ASSERT(known[op] > 0);
     }
     return known[op] - 1;
 }
@@ -296,6 +306,7 @@ static void session_event(const struct fakezk_event *from)
 
 static void plain(int kind, const struct fakezk_event *from)
 {
+    LS_ASSERT(from->session > 0);
     struct event event = the_host->event_of(kind, from->client);
     event.session = from->session;
     event.code = from->code;

@@ -14,6 +14,7 @@ _Static_assert(WORLD_LINKS_MAX == FAKEZK_HANDLES_MAX, "each handle has a link");
 
 static struct action *add_cut(struct action_list *list, int client, int link, int keep, int apply)
 {
+    LS_ASSERT(keep >= 0 && keep <= UINT8_MAX && apply >= 0 && apply <= UINT8_MAX);
     struct action *cut = action_list_add(list, ACTION_CUT, client);
     cut->keep = (uint8_t)keep;
     cut->apply = (uint8_t)apply;
@@ -24,6 +25,7 @@ static struct action *add_cut(struct action_list *list, int client, int link, in
 
 static void add_cuts_of(struct action_list *list, int client, int link, int handle)
 {
+    LS_ASSERT(handle >= 0 && handle < FAKEZK_HANDLES_MAX);
     bool loss = action_list_buys(list, WORLD_FAULT_LOSS);
     bool late = action_list_buys(list, WORLD_FAULT_LATE);
     int keep_max = fakezk_unreceived_messages(client, handle);
@@ -61,6 +63,7 @@ static void add_expiries(struct action_list *list, int client)
 /* Adds a fault at each lock where the client has a contender, if the budget pays. */
 static void add_at_contenders(struct action_list *list, int kind, int client)
 {
+    LS_ASSERT(kind >= 0 && kind < ACTION_KINDS && world_action_infos[kind].fault > 0);
     bool pays = action_list_buys(list, (enum world_fault)(world_action_infos[kind].fault - 1));
     for (int lock = 0; pays && lock < the_host->options->locks; lock++) {
         if (contender_of(client, lock) != NULL) {
@@ -94,6 +97,7 @@ static void add_sessions(struct action_list *list, int client)
 {
     int32_t sessions[COORD_SESSIONS_MAX];
     int count = fakezk_sessions(client, false, sessions, COORD_SESSIONS_MAX);
+    LS_ASSERT(count <= COORD_SESSIONS_MAX);
     for (int i = 0; i < count && i < COORD_SESSIONS_MAX; i++) {
         action_list_add(list, ACTION_EXPIRE, client)->session = sessions[i];
     }
@@ -122,6 +126,7 @@ static bool empty_directory(int lock, char path[FAKEZK_PATH_MAX])
     for (int i = 0; lock_directory(lock, i + 1) != NULL && !fakezk_can_rmdir(deepest); i++) {
         deepest = lock_directory(lock, i + 1);
     }
+    LS_ASSERT(strlen(deepest) < FAKEZK_PATH_MAX);
     strcpy(path, deepest);
     while (strlen(path) > chroot && !fakezk_exists(path)) {
         *strrchr(path, '/') = 0;
@@ -209,6 +214,7 @@ static bool is_enabled_on_client(const struct action *action)
     case ACTION_HEAL:
         return fakezk_is_partitioned(client);
     default: /* EXPIRE */
+        LS_ASSERT(action->kind == ACTION_EXPIRE);
         return fakezk_session_live(action->session);
     }
 }
@@ -238,6 +244,7 @@ static bool is_enabled_on_service(const struct action *action)
     case ACTION_LAG:
         return s > 0 && !fakezk_is_lagging(s);
     default: /* RESTART_SERVER */
+        LS_ASSERT(action->kind == ACTION_RESTART_SERVER);
         return true;
     }
 }
@@ -254,6 +261,7 @@ static void do_to_contender(const struct action *action)
 {
     char path[FAKEZK_PATH_MAX];
     const char *node = contender_of(action->process, action->lock);
+    LS_ASSERT(action->process < the_host->options->processes && action->lock < the_host->options->locks);
     LS_ASSERT(node != NULL);
     strcpy(path, node);
     if (action->kind == ACTION_EVICT) {
@@ -279,9 +287,11 @@ static void do_on_client(const struct action *action)
         break;
     case ACTION_PARTITION:
     case ACTION_HEAL:
+        LS_ASSERT(fakezk_is_partitioned(client) == (action->kind == ACTION_HEAL));
         fakezk_partition(client, action->kind == ACTION_PARTITION);
         break;
     default: /* EXPIRE */
+        LS_ASSERT(action->kind == ACTION_EXPIRE);
         fakezk_expire(action->session);
         break;
     }
@@ -299,6 +309,7 @@ static void do_on_service(const struct action *action)
 {
     switch (action->kind) {
     case ACTION_FREEZE:
+        LS_ASSERT(action->server > 0 && !fakezk_is_frozen(action->server));
         fakezk_freeze(action->server, true);
         break;
     case ACTION_THAW:
@@ -321,6 +332,7 @@ static void do_on_service(const struct action *action)
         fakezk_operator_create(the_host->text(action->text), action->perms, false);
         break;
     default: /* REMOVE */
+        LS_ASSERT(action->kind == ACTION_REMOVE);
         fakezk_operator_remove(the_host->text(action->text));
         break;
     }
@@ -342,6 +354,7 @@ void faults_do(const struct action *action)
 /* Returns true if an open handle of the client has the session: the client may come back for it. */
 static bool is_owned(int client, int32_t session)
 {
+    LS_ASSERT(session > 0);
     int open_handles = fakezk_handles(client);
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
         if ((open_handles >> h & 1) != 0 && fakezk_session(client, h) == session) {

@@ -13,6 +13,8 @@
  * there. */
 #include "coordzk/internal.h"
 
+#include "base/assert.h"
+
 #include <lockstep/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +43,7 @@ static const struct ls_recipe *recipe(void)
 static void drop(struct guarded *write)
 {
     struct guarded *before = the_host->kept(write->process);
+    LS_ASSERT(before != NULL && !write->sent);
     if (before == write) {
         the_host->keep(write->process, write->next);
     } else {
@@ -74,6 +77,7 @@ static void tell(const struct guarded *write, int rc)
 /* Tells the writer of the result, and ends the write. */
 static void end(struct guarded *write, int rc)
 {
+    LS_ASSERT(!write->sent);
     tell(write, rc);
     drop(write);
 }
@@ -99,6 +103,7 @@ static int meaning(const struct guarded *write, int rc)
 
 static void answered(struct guarded *write, int rc)
 {
+    LS_ASSERT(write->sent == 1);
     write->sent = 0;
     if (!is_unanswered(rc)) {
         end(write, meaning(write, rc));
@@ -128,6 +133,7 @@ static int send_plainly(struct guarded *write)
 /* Sends a write. Without a connection it is not taken, and waits for the next one. */
 static void issue(struct guarded *write)
 {
+    LS_ASSERT(!write->sent || the_host->kept(write->process) != NULL);
     memset(write->results, 0, sizeof write->results);
     write->sent = 1;
     int rc = recipe()->multi == NULL ? send_plainly(write)
@@ -145,6 +151,7 @@ static void issue(struct guarded *write)
 /* Appends a write to those of its process. */
 static void append(struct guarded *write)
 {
+    LS_ASSERT(write->next == NULL);
     struct guarded *last = the_host->kept(write->process);
     while (last != NULL && last->next != NULL) {
         last = last->next;
@@ -166,6 +173,7 @@ void guarded_start(int client, int lock, int owner, int64_t position)
     write->lock = (uint8_t)lock;
     write->owner = (uint8_t)owner;
     write->token = position;
+    LS_ASSERT(!write->sent && write->next == NULL);
     append(write);
     int rc = recipe()->guard(the_host->state(client), lock, owner, &write->ops[0], write->path,
                              sizeof write->path);
@@ -174,6 +182,7 @@ void guarded_start(int client, int lock, int owner, int64_t position)
         return;
     }
     int size = snprintf(write->data, sizeof write->data, DATA_FORMAT, lock, owner, (long long)position);
+    LS_ASSERT(size > 0 && (size_t)size < sizeof write->data);
     zoo_set_op_init(&write->ops[1], the_host->config->lock_paths[lock], write->data, size, -1, NULL);
     issue(write);
 }

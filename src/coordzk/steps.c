@@ -5,6 +5,8 @@
  * news. */
 #include "coordzk/internal.h"
 
+#include "base/assert.h"
+
 #define STEPS_MAX 512
 
 static const uint8_t kind_of_step[] = {
@@ -18,6 +20,7 @@ static const uint8_t kind_of_step[] = {
 
 static void action_of_step(const struct fakezk_step *step, struct action *out)
 {
+    LS_ASSERT(step->kind < sizeof kind_of_step);
     *out = (struct action){.kind = kind_of_step[step->kind],
                            .process = step->client,
                            .handle = step->handle,
@@ -42,6 +45,7 @@ void step_of_action(const struct action *action, struct fakezk_step *out)
                                 .server = action->server,
                                 .session = action->session,
                                 .refused = action->refused != 0};
+    LS_ASSERT(kind_of_step[out->kind] == action->kind);
 }
 
 /* ---- what can happen ---- */
@@ -53,6 +57,7 @@ void steps_list(struct action_list *list, int client)
     int count = client == (int)COORD_EVERYBODY ? fakezk_steps(steps, STEPS_MAX)
                                                : fakezk_steps_of(client, steps, STEPS_MAX);
     _Static_assert(COORD_NOBODY == FAKEZK_NONE, "they are the same");
+    LS_ASSERT(count >= 0 && count <= STEPS_MAX);
     for (int i = 0; i < count; i++) {
         const struct fakezk_step *step = &steps[i];
         struct action *action = action_list_add(list, kind_of_step[step->kind], step->client);
@@ -122,6 +127,7 @@ bool steps_last_by_default(struct action *out)
  * process. A request that was read or refused is none. */
 static void note_news(const struct fakezk_step *step, int32_t zxid, struct coord_news *news)
 {
+    LS_ASSERT(step->kind != FAKEZK_APPLY || fakezk_last_zxid() >= zxid);
     switch ((enum fakezk_step_kind)step->kind) {
     case FAKEZK_DELIVER:
     case FAKEZK_RECEIVE:
@@ -144,6 +150,7 @@ static void note_news(const struct fakezk_step *step, int32_t zxid, struct coord
 
 void steps_do(const struct action *action, struct coord_news *news)
 {
+    LS_ASSERT(action_has(action, TRAIT_STEP) || action->kind == ACTION_EXPIRE);
     struct fakezk_step step;
     step_of_action(action, &step);
     bool runs = step.kind == FAKEZK_DELIVER && step.client != FAKEZK_NONE;

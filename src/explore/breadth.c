@@ -6,6 +6,7 @@
  * frontier, which are not expanded yet, the numbers of their blocks are kept too. */
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "explore/expansion.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct wave {
 
 static uint32_t *state_at(const struct wave *w, size_t state)
 {
+    LS_ASSERT(state >= w->first && state - w->first < w->waits_max);
     return w->waits + (state - w->first) * w->blocks;
 }
 
@@ -37,6 +39,7 @@ static uint32_t *state_at(const struct wave *w, size_t state)
  * grows. */
 static bool make_room_to_wait(struct wave *w)
 {
+    LS_ASSERT(w->first <= w->next && w->next <= w->states);
     if (w->states - w->first < w->waits_max) {
         return true;
     }
@@ -67,6 +70,7 @@ static void note_progress(struct wave *w)
 static bool add_state(struct wave *w, size_t parent, const struct action *action, const uint32_t *state,
                       uint32_t depth)
 {
+    LS_ASSERT(parent <= w->states && (w->states == 0 || depth >= w->origin[w->states - 1].depth));
     if (!make_room(w)) {
         w->search->limit = "memory is short";
         return false;
@@ -85,8 +89,10 @@ static void keep_path(struct wave *w, size_t state, const struct action *last)
     struct action *path = malloc((length + 2) * sizeof *path);
     for (uint64_t i = length; path != NULL && i > 0; i--) {
         path[i - 1] = w->origin[state].action;
+        LS_ASSERT(w->origin[state].parent < state);
         state = w->origin[state].parent;
     }
+    LS_ASSERT(path == NULL || state == 0);
     if (path != NULL && last != NULL) {
         path[length++] = *last;
     }
@@ -113,6 +119,7 @@ static bool expand(struct wave *w, size_t state)
 {
     uint32_t numbers[ARENA_BLOCKS_MAX]; /* a copy: the list moves while it grows */
     struct search *search = w->search;
+    LS_ASSERT(state < w->states);
     memcpy(numbers, state_at(w, state), w->blocks * sizeof *numbers);
     int count = expansion_of(w->expansion, numbers, w->origin[state].depth);
     if (count < 0 && search->violated) {

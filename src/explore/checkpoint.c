@@ -3,6 +3,7 @@
 
 #include "explore/checkpoint.h"
 
+#include "base/assert.h"
 #include "explore/build_id.h"
 #include "explore/savefile.h"
 #include "state/visited.h"
@@ -111,6 +112,7 @@ static void put_numbers(struct savefile_writer *file, const struct search *searc
         [NUMBER_LIVE_BYTES] = counts->live_bytes,
         [NUMBER_UNRENAMED] = counts->unrenamed,
     };
+    LS_ASSERT(search->set >= 0 && counts->faults >= 0);
     for (int i = 0; i < NUMBERS; i++) {
         savefile_put_number(file, number[i]);
     }
@@ -148,6 +150,7 @@ static void put_stacks(struct savefile_writer *file, const struct checkpoint *c,
 {
     size_t taken = atomic_load(&c->taken);
     taken = taken < c->stacks ? taken : c->stacks;
+    LS_ASSERT(taken <= c->stacks && count >= 0);
     savefile_put_number(file, (uint64_t)count + c->stacks - taken);
     for (int i = 0; i < count; i++) {
         savefile_put_bytes(file, stacks[i].bytes, stacks[i].size);
@@ -173,6 +176,7 @@ static void note_time(struct search *search, double began)
 {
     struct checkpoint *c = search->checkpoint;
     double now = now_s();
+    LS_ASSERT(now >= began);
     double rest = c->every_s > 0 ? (now - began) * REST_AFTER : 0;
     c->due_s = now + (c->every_s > rest ? c->every_s : rest);
     if (c->error == 0) {
@@ -187,6 +191,7 @@ void checkpoint_save(struct search *search, const struct check_stats *stats, con
     struct checkpoint *c = search->checkpoint;
     struct savefile_writer file;
     double began = now_s();
+    LS_ASSERT(count >= 0 && checkpoint_is_wanted(search));
     search->counts->saving = true;
     savefile_create(&file, c->path);
     put_head(&file, search);
@@ -459,6 +464,7 @@ static bool read_up_to_fingerprints(struct search *search)
 
 bool checkpoint_open(struct search *search)
 {
+    LS_ASSERT(search->checkpoint == NULL);
     const struct explore_options *options = search->options;
     if (options->checkpoint == NULL && options->resume == NULL) {
         return true;
@@ -512,11 +518,13 @@ bool checkpoint_is_done(const struct search *search)
 
 int checkpoint_set(const struct search *search)
 {
+    LS_ASSERT(checkpoint_resumes(search));
     return (int)search->checkpoint->number[NUMBER_SET];
 }
 
 int checkpoint_layer(const struct search *search)
 {
+    LS_ASSERT(checkpoint_resumes(search));
     return (int)search->checkpoint->number[NUMBER_LAYER];
 }
 
@@ -541,6 +549,7 @@ bool checkpoint_enter(struct search *search)
 {
     struct checkpoint *c = search->checkpoint;
     bool stateless = c->number[NUMBER_STAGE] != STAGE_STATES;
+    LS_ASSERT(c->resumes);
     c->resumes = false;
     set_counts(search, c->number);
     search->run->stats = c->stats;

@@ -7,6 +7,7 @@
  * are on the path from the first state to the present one. */
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "explore/checkpoint.h"
 #include "explore/expansion.h"
 #include "explore/self_check.h"
@@ -42,6 +43,7 @@ static uint64_t depth_of(const struct descent *d)
 
 static uint32_t *state_at(const struct descent *d, size_t place)
 {
+    LS_ASSERT(place < d->places_max);
     return d->state + place * d->blocks;
 }
 
@@ -68,6 +70,7 @@ static bool push(struct descent *d, const struct action *action, const uint32_t 
     d->place[d->places] = (struct place){.action = *action};
     memcpy(state_at(d, d->places), state, d->blocks * sizeof *state);
     d->places++;
+    LS_ASSERT(d->places <= d->places_max);
     return true;
 }
 
@@ -96,6 +99,7 @@ static bool visit(struct descent *d, int successor)
  * for a checkpoint. `first` is in the order of the list: with --subsume there are no checkpoints. */
 static void leave_unseen(struct descent *d, int first, int count)
 {
+    LS_ASSERT(first >= 0 && first < count);
     struct expansion *x = d->expansion;
     bool well = checkpoint_is_wanted(d->search);
     for (int i = first; well && i < count; i++) {
@@ -113,6 +117,7 @@ static void leave_unseen(struct descent *d, int first, int count)
 /* Copies the actions of the path below a place, from the second place on. Returns how many they are. */
 static size_t copy_path(const struct descent *d, struct action *to, size_t place)
 {
+    LS_ASSERT(place <= d->places);
     size_t count = 0;
     for (size_t i = 1; i < place; i++) {
         if (d->place[i].is == PLACE_ON_PATH) {
@@ -134,6 +139,7 @@ static struct action *whole_path(const struct descent *d, const struct action *l
         memcpy(path, d->piece->action, before * sizeof *path);
     }
     *length = before + copy_path(d, path + before, d->places);
+    LS_ASSERT(*length == depth_of(d));
     if (last != NULL) {
         path[(*length)++] = *last;
     }
@@ -163,8 +169,10 @@ static void keep_path(struct descent *d)
 
 static void pop(struct descent *d)
 {
+    LS_ASSERT(d->places > 0 && d->place[d->places - 1].is != PLACE_WAITS);
     d->places--;
     d->depth -= d->place[d->places].is == PLACE_ON_PATH && d->places > 0;
+    LS_ASSERT(d->depth <= d->places);
 }
 
 /* Expands the last place, which waits. It becomes the end of the path. False if the search is over. */
@@ -172,6 +180,7 @@ static bool go_down(struct descent *d)
 {
     struct search *search = d->search;
     struct place *place = &d->place[d->places - 1];
+    LS_ASSERT(place->is == PLACE_WAITS);
     place->is = PLACE_ON_PATH;
     d->depth += d->places > 1;
     if (depth_of(d) > search->counts->depth) {
@@ -253,6 +262,8 @@ static void give_away(struct descent *d)
                 piece.action[piece.length + piece.untried++] = d->place[end].action;
             }
         }
+        LS_ASSERT(piece.untried > 0 &&
+                  piece.length + piece.untried <= sizeof piece.action / sizeof piece.action[0]);
         bool given = share_put(d->search->share, &piece);
         for (; given && i < end; i++) {
             d->place[i].is = PLACE_GIVEN_AWAY;
@@ -266,6 +277,7 @@ static bool enter_piece(struct descent *d)
 {
     const struct share_piece *piece = d->piece;
     struct run *run = d->search->run;
+    LS_ASSERT(d->places == 0 && piece->untried > 0);
     struct check_stats stats = run->stats;
     uint32_t state[ARENA_BLOCKS_MAX];
     uint64_t fingerprint;
@@ -292,6 +304,7 @@ static bool add_place(struct stack *stack, const struct place *place)
 {
     static const enum stack_mark MARKS[] = {
         [PLACE_WAITS] = STACK_WAITS, [PLACE_ON_PATH] = STACK_PATH, [PLACE_UNSEEN] = STACK_UNSEEN};
+    LS_ASSERT(place->is <= PLACE_UNSEEN);
     return place->is == PLACE_GIVEN_AWAY || stack_add(stack, &place->action, MARKS[place->is]);
 }
 
@@ -364,6 +377,7 @@ static bool do_again(struct again *again, const struct action *action)
 {
     struct descent *d = again->d;
     struct run *run = d->search->run;
+    LS_ASSERT(again->last < d->places && d->place[again->last].is == PLACE_ON_PATH);
     expansion_load(d->expansion, state_at(d, again->last));
     if (!again->listed) {
         again->actions = world_actions(run->world, again->action);
@@ -385,6 +399,7 @@ static bool take_back(struct again *again, const struct action *action, enum sta
 {
     struct descent *d = again->d;
     bool unseen = mark == STACK_UNSEEN;
+    LS_ASSERT(mark != STACK_PATH || d->places == 0 || d->place[0].is == PLACE_ON_PATH);
     if (unseen && d->search->limit == NULL) {
         enum visited_answer answer = search_visit(d->search, fingerprint);
         unseen = answer == VISITED_FULL && !visited_has(d->search->visited, fingerprint);
@@ -431,6 +446,7 @@ static bool enter_stack(struct descent *d, const struct stack *stack)
     struct check_stats stats = run->stats;
     size_t entries = stack_entries(stack);
     bool well = true;
+    LS_ASSERT(d->places == 0 && d->depth == 0);
     again = (struct again){.d = d};
     d->whole = false;
     for (size_t i = 0; well && i < entries; i++) {

@@ -4,6 +4,7 @@
 #include "explore/exact.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/hash_table.h"
 
 #include <lz4.h>
@@ -42,6 +43,7 @@ size_t exact_bytes(const struct exact *exact)
 static bool make_room(struct exact *exact)
 {
     size_t more = hash_table_is_full(&exact->numbers) ? hash_table_bytes(&exact->numbers) : 0;
+    LS_ASSERT(exact->entries <= exact->entries_max);
     if (exact->entries == exact->entries_max) {
         more += (array_more(exact->entries_max, ENTRIES_FIRST) - exact->entries_max) * sizeof *exact->entry;
     }
@@ -52,6 +54,7 @@ static bool make_room(struct exact *exact)
 
 static bool add_chunk(struct exact *exact)
 {
+    LS_ASSERT(exact->chunk_used <= CHUNK_BYTES);
     if (exact_bytes(exact) + CHUNK_BYTES > exact->bytes_max ||
         !array_room(&exact->chunk, exact->chunks, &exact->chunks_max, sizeof(void *), 16)) {
         return false;
@@ -98,6 +101,7 @@ void exact_close(struct exact *exact)
 static bool is_there(struct exact *exact, uint64_t fingerprint, uint32_t packed_size, bool *twin)
 {
     for (uint32_t at = 0, number; (number = hash_table_next(&exact->numbers, fingerprint, &at)) != 0;) {
+        LS_ASSERT(number <= exact->entries);
         const struct entry *entry = &exact->entry[number - 1];
         if (entry->fingerprint == fingerprint) {
             if (entry->packed_size == packed_size && memcmp(entry->packed, exact->packed, packed_size) == 0) {

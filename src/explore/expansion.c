@@ -3,6 +3,7 @@
 
 #include "explore/expansion.h"
 
+#include "base/assert.h"
 #include "explore/persistent_set.h"
 #include "explore/self_check.h"
 #include "explore/step_cache.h"
@@ -96,6 +97,7 @@ struct expansion *expansion_open(struct search *search)
     x->arena = world_arena(x->world);
     x->blocks = x->arena->blocks;
     x->judges = world_judge_block(x->world);
+    LS_ASSERT(x->blocks <= ARENA_BLOCKS_MAX && x->judges >= 0 && x->judges < x->blocks);
     x->groups = world_get_options(x->world)->processes + 1;
     memset(x->loaded, 0xff, sizeof x->loaded);
     forget_looked(x);
@@ -153,6 +155,7 @@ static uint32_t take_block(struct expansion *x, int block)
 static void load_block(struct expansion *x, int block, uint32_t number)
 {
     if (x->loaded[block] != number) {
+        LS_ASSERT(number != INTERN_NONE && x->arena->stale_count == 0);
         intern_put(x->intern, block, number);
         x->loaded[block] = number;
     }
@@ -192,6 +195,7 @@ static uint64_t look_up(struct expansion *x, const uint32_t *state)
 bool expansion_present(struct expansion *x, uint32_t *state, uint64_t *fingerprint)
 {
     arena_fingerprint(x->arena);
+    LS_ASSERT(x->arena->stale_count == 0);
     for (int block = 0; block < x->blocks; block++) {
         state[block] = take_block(x, block);
     }
@@ -231,6 +235,7 @@ static void note_changes(struct expansion *x)
     x->changes = 0;
     for (int i = 0; i < count; i++) {
         uint32_t number = take_block(x, block[i]);
+        LS_ASSERT(x->loaded[block[i]] == number && block[i] < x->blocks);
         if (number != x->from[block[i]]) {
             x->change[x->changes++] = (struct memo_change){(uint32_t)block[i], number};
         }
@@ -240,6 +245,7 @@ static void note_changes(struct expansion *x)
 /* Does a step of the state x->from in the world itself. Its events are not judged yet. */
 static bool do_step(struct expansion *x, const struct action *action)
 {
+    LS_ASSERT(x->from != NULL && x->old == NULL);
     load_all_but_judges(x, x->from);
     x->events.count = 0;
     bool watched = x->reduces && action->kind == ACTION_DELIVER;
@@ -258,6 +264,7 @@ static bool do_step(struct expansion *x, const struct action *action)
 /* Judges events. *judges is the number of the judges' content: before the events, and then after them. */
 static bool judge_events(struct expansion *x, uint32_t *judges, const struct event *events, int count)
 {
+    LS_ASSERT(count > 0);
     load_block(x, x->judges, *judges);
     run_judge(x->search->run, events, count, x->depth + 1);
     arena_fingerprint(x->arena);
@@ -282,6 +289,7 @@ static bool judge_and_remember(struct expansion *x, uint32_t *judges, uint32_t p
         premises[met++] = (uint32_t)position;
         premises[met++] = stats->met_times[position];
     }
+    LS_ASSERT(met % 2 == 0 && met <= 2 * CHECK_PROPERTIES_MAX);
     x->short_of_memory |= !memo_add_verdict(x->memo, asked, place, *judges, premises, met / 2);
     return is_well(x);
 }
@@ -339,6 +347,7 @@ static int note_made(const struct expansion *x, const struct memo_change *change
 
 static struct memo_change *made_at(const struct expansion *x, int successor)
 {
+    LS_ASSERT(successor >= 0 && successor < WORLD_ACTIONS_MAX);
     return x->made + (size_t)successor * (size_t)x->blocks;
 }
 
@@ -364,6 +373,7 @@ static bool doubt(struct expansion *x)
 static bool add_successor(struct expansion *x, const struct action *action, const struct memo_change *changes,
                           int count, uint32_t events)
 {
+    LS_ASSERT(x->count >= 0 && x->count < WORLD_ACTIONS_MAX);
     struct search *search = x->search;
     struct memo_change *made = made_at(x, x->count);
     int mades = note_made(x, changes, count, made); /* a copy: the cache may move below */
@@ -435,6 +445,7 @@ static bool doubt_order(struct expansion *x, const struct action *action)
 /* Does the first step that may go before all others, if there is one (*done). False if the search is over. */
 static bool do_alone(struct expansion *x, bool *done)
 {
+    LS_ASSERT(x->reduces && x->partial.processes < x->groups);
     static struct action actions[WORLD_ACTIONS_MAX];
     *done = false;
     for (int p = 0; p < x->partial.processes; p++) {
@@ -485,6 +496,7 @@ static struct memo_state state_of(const struct expansion *x)
 
 static uint32_t list_group(struct expansion *x, int group)
 {
+    LS_ASSERT(group >= 0 && group < x->groups);
     struct memo_state state = state_of(x);
     static struct action actions[WORLD_ACTIONS_MAX];
     load_all_but_judges(x, x->from);
@@ -579,6 +591,7 @@ static bool find_entries(struct expansion *x, uint32_t *entry)
 /* Does the same as do_alone(), with the cache. */
 static bool remember_alone(struct expansion *x, const uint32_t *entry, bool *done)
 {
+    LS_ASSERT(x->reduces && x->partial.processes < x->groups);
     *done = false;
     for (int group = 0; group < x->partial.processes; group++) {
         int candidate = memo_note(x->memo, entry[group]);
@@ -630,11 +643,13 @@ static bool rest(struct expansion *x)
         x->loaded[x->arena->stale_list[i]] = INTERN_NONE;
     }
     arena_fingerprint(x->arena);
+    LS_ASSERT(x->arena->stale_count == 0);
     return well;
 }
 
 int expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth)
 {
+    LS_ASSERT(x->old == NULL && x->arena->stale_count == 0);
     bool moves;
     x->from = state;
     x->depth = depth;
@@ -649,11 +664,13 @@ int expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth)
 
 const struct action *expansion_action(const struct expansion *x, int successor)
 {
+    LS_ASSERT(successor >= 0 && successor < WORLD_ACTIONS_MAX);
     return &x->action[successor];
 }
 
 const uint32_t *expansion_state(struct expansion *x, int successor)
 {
+    LS_ASSERT(successor >= 0 && successor < x->count);
     const struct memo_change *made = made_at(x, successor);
     memcpy(x->state, x->from, (size_t)x->blocks * sizeof *x->state);
     for (int i = 0; i < x->mades[successor]; i++) {
@@ -706,6 +723,7 @@ bool expansion_is_full(const struct expansion *x)
 
 bool expansion_sweep(struct expansion *x)
 {
+    LS_ASSERT(x->old == NULL);
     struct intern *fresh = intern_open(x->arena);
     if (fresh == NULL) {
         return false;
@@ -722,6 +740,7 @@ bool expansion_sweep(struct expansion *x)
 
 bool expansion_keep(struct expansion *x, uint32_t *state)
 {
+    LS_ASSERT(x->old != NULL && x->old != x->intern);
     for (int block = 0; block < x->blocks; block++) {
         state[block] = intern_move(x->intern, x->old, state[block]);
         if (state[block] == INTERN_NONE) {

@@ -3,6 +3,7 @@
 
 #include "explore/layer.h"
 
+#include "base/assert.h"
 #include "explore/search.h"
 #include "scenario/counts.h"
 #include "state/visited.h"
@@ -56,12 +57,14 @@ static void find_last(struct parts *p)
     }
     p->whole = p->last < 0;
     p->last = p->whole ? count - 1 : p->last;
+    LS_ASSERT(p->last >= 0 && p->last < count);
 }
 
 /* Returns up to how many faults the layers of all sets are complete; -1 if the first layer is not. */
 static int complete_faults(const struct parts *p)
 {
     int layers = p->layers;
+    LS_ASSERT(layers >= 1);
     for (int i = 0; i < p->sets * p->layers; i++) {
         int layer = i % p->layers;
         layers = !is_complete(p->part[i]) && layer < layers ? layer : layers;
@@ -100,6 +103,7 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     counts->states = states;
     counts->transitions = transitions;
     counts->depth = depth;
+    LS_ASSERT(all_states >= states && all_transitions >= transitions);
     counts->earlier_states = all_states - states;
     counts->earlier_transitions = all_transitions - transitions;
 }
@@ -131,6 +135,7 @@ static void begin(struct parts *p, struct outcome *outcome)
         p->shown--;
     }
     while (p->part[p->shown] == NULL) {
+        LS_ASSERT(p->shown < p->sets * p->layers);
         p->shown++;
     }
     *outcome = *p->part[p->shown];
@@ -149,6 +154,7 @@ static void add_tried(const struct parts *p, struct outcome *outcome)
 
 static int stands(const struct parts *p, const struct outcome *stopped)
 {
+    LS_ASSERT(p->last >= 0 && p->last < p->sets * p->layers);
     bool before = true;
     for (int i = 0; i < p->last; i++) {
         before = before && is_complete(p->part[i]);

@@ -3,6 +3,7 @@
 
 #include "explore/liveness.h"
 
+#include "base/assert.h"
 #include "explore/liveness_states.h"
 #include "scenario/lasso.h"
 #include "state/canon.h"
@@ -108,6 +109,7 @@ static bool is_any_kept(const struct live *live)
 /* Returns the first node of a fair component; with `hopeless`, the first that keeps the mark for ever. */
 static uint32_t first_fair(const struct live *live, uint32_t mark, bool hopeless)
 {
+    LS_ASSERT(mark != 0 && (mark & (mark - 1)) == 0);
     for (uint32_t n = 0; n < live->after.graph.nodes; n++) {
         if (live->fair[n] && (!hopeless || (live->kept[n] & mark) != 0)) {
             return n;
@@ -123,6 +125,7 @@ static bool find_ring(struct live *live)
     const struct graph *graph = &live->after.graph;
     int processes = live->scenario.options.processes;
     struct ring *ring = &live->ring;
+    LS_ASSERT(processes > 0 && processes <= WORLD_PROCESSES_MAX);
     ring->node = GRAPH_NONE;
     ring->hopeless = is_any_kept(live);
     for (int p = 0; p < processes; p++) {
@@ -143,6 +146,7 @@ static int depth_of(const struct live *live, uint32_t n)
 {
     int depth = 0;
     for (; live->after.parent[n] != GRAPH_NONE; n = live->after.parent[n]) {
+        LS_ASSERT(live->after.parent[n] < n);
         depth++;
     }
     return depth;
@@ -153,8 +157,10 @@ static void try_ring(struct live *live, uint32_t n, size_t *edge, int *best)
 {
     int edges = graph_fair_cycle(&live->after.graph, live->component, n, edge, CYCLE_MAX);
     if (edges < 0 || (*best >= 0 && depth_of(live, n) + edges >= *best)) {
+        LS_ASSERT(edges <= CYCLE_MAX);
         return;
     }
+    LS_ASSERT(edges > 0 && edges <= CYCLE_MAX);
     *best = depth_of(live, n) + edges;
     live->ring.node = n;
     live->ring.edges = edges;
@@ -168,6 +174,7 @@ static bool shorten_ring(struct live *live)
     uint32_t component, first = ring->node;
     size_t *edge = malloc(CYCLE_MAX * sizeof *edge);
     int best = -1, tries = 0;
+    LS_ASSERT(ring->node < graph->nodes);
     ring->edge = malloc(CYCLE_MAX * sizeof *ring->edge);
     bool possible = edge != NULL && ring->edge != NULL &&
                     graph_components(graph, 1u << ring->process, live->component, live->fair);
@@ -208,6 +215,7 @@ static bool leads_there(struct live *live, const struct action *action, const st
 {
     struct world *world = live->run.world;
     struct world_image *image = world_save(world);
+    LS_ASSERT(wanted->to < live->after.graph.nodes && wanted->from < live->after.graph.nodes);
     if (image == NULL) {
         return false;
     }
@@ -281,6 +289,7 @@ static bool show_stem(struct live *live)
     for (int i = depth; shown && i >= 0; i--) {
         path[i] = n;
         n = live->after.parent[n];
+        LS_ASSERT(i == 0 || n != GRAPH_NONE);
     }
     for (int i = 0; shown && i <= depth; i++) {
         struct wanted wanted = {.from = path[i > 0 ? i - 1 : 0], .to = path[i]};
@@ -312,6 +321,7 @@ static bool show_circle(struct live *live)
         }
         from = after->graph.target[edge];
     }
+    LS_ASSERT(from == live->ring.node);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "explore/liveness_graph.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "scenario/run.h"
 
 #include <stdlib.h>
@@ -32,6 +33,7 @@ void graph_close(struct graph *graph)
 static bool grow_nodes(struct graph *graph)
 {
     size_t more = array_more(graph->nodes_max, 1024);
+    LS_ASSERT(more > graph->nodes);
     if (!array_resize(&graph->first, more + 1, sizeof *graph->first) ||
         !array_resize(&graph->mark, more, sizeof *graph->mark)) {
         return false;
@@ -43,6 +45,7 @@ static bool grow_nodes(struct graph *graph)
 
 bool graph_add_node(struct graph *graph)
 {
+    LS_ASSERT(graph->closed <= graph->nodes);
     if (graph->nodes == GRAPH_NONE || (graph->nodes == graph->nodes_max && !grow_nodes(graph))) {
         return false;
     }
@@ -63,6 +66,7 @@ static bool grow_edges(struct graph *graph)
 
 bool graph_add_edge(struct graph *graph, uint32_t target, unsigned label)
 {
+    LS_ASSERT(graph->closed < graph->nodes && label <= GRAPH_UNFAIR);
     if (graph->edges == graph->edges_max && !grow_edges(graph)) {
         return false;
     }
@@ -73,6 +77,7 @@ bool graph_add_edge(struct graph *graph, uint32_t target, unsigned label)
 
 void graph_close_node(struct graph *graph)
 {
+    LS_ASSERT(graph->closed < graph->nodes && graph->first[graph->closed] <= graph->edges);
     graph->first[++graph->closed] = graph->edges;
 }
 
@@ -108,6 +113,7 @@ static bool open_reverse(struct reverse *reverse, const struct graph *graph)
     }
     size_t *next = reverse->first + 1; /* of each node, the end of its part while the part is filled */
     for (size_t e = 0; e < graph->edges; e++) {
+        LS_ASSERT(graph->target[e] < graph->nodes);
         next[graph->target[e] + 1]++;
     }
     for (uint32_t n = 0; n < graph->nodes; n++) {
@@ -118,6 +124,7 @@ static bool open_reverse(struct reverse *reverse, const struct graph *graph)
             reverse->source[next[graph->target[e]]++] = n;
         }
     }
+    LS_ASSERT(reverse->first[graph->nodes] == graph->edges);
     return true;
 }
 
@@ -137,6 +144,7 @@ static void spread_back(const struct graph *graph, const struct reverse *reverse
         for (size_t e = reverse->first[n]; e < reverse->first[n + 1]; e++) {
             uint32_t from = reverse->source[e];
             if (kept[from] & mark) {
+                LS_ASSERT(count < graph->nodes);
                 kept[from] &= ~mark;
                 waits[count++] = from;
             }
@@ -146,6 +154,7 @@ static void spread_back(const struct graph *graph, const struct reverse *reverse
 
 bool graph_kept(const struct graph *graph, uint32_t *kept)
 {
+    LS_ASSERT(graph->closed == graph->nodes);
     struct reverse reverse;
     uint32_t *waits = malloc(((size_t)graph->nodes + 1) * sizeof *waits);
     uint32_t all = 0;
@@ -170,12 +179,14 @@ bool graph_kept(const struct graph *graph, uint32_t *kept)
 static void add_label(struct labels *labels, unsigned label)
 {
     if (label != GRAPH_UNFAIR) {
+        LS_ASSERT(label < GRAPH_LABELS_MAX);
         labels->word[label / 64] |= 1ull << (label % 64);
     }
 }
 
 static struct labels offered(const struct graph *graph, uint32_t n)
 {
+    LS_ASSERT(n < graph->closed);
     struct labels labels = {{0}};
     for (size_t e = graph->first[n]; e < graph->first[n + 1]; e++) {
         add_label(&labels, graph->label[e]);
@@ -204,6 +215,7 @@ static unsigned first_missing(const struct labels *labels, const struct labels *
 
 static bool has_label(const struct labels *labels, unsigned label)
 {
+    LS_ASSERT(label < GRAPH_LABELS_MAX);
     return (labels->word[label / 64] >> (label % 64) & 1) != 0;
 }
 
@@ -229,6 +241,7 @@ static bool is_member(const struct tarjan *t, uint32_t n)
 
 static void go_down(struct tarjan *t, uint32_t n)
 {
+    LS_ASSERT(t->number[n] == 0 && t->depth < t->graph->nodes && t->opened < t->graph->nodes);
     t->number[n] = t->low[n] = ++t->found;
     t->open[t->opened++] = n;
     t->path[t->depth] = n;
@@ -238,6 +251,7 @@ static void go_down(struct tarjan *t, uint32_t n)
 /* Returns true if the component that has these nodes is fair, see graph_components(). */
 static bool can_stay(const struct tarjan *t, const uint32_t *nodes, uint32_t count, uint32_t component)
 {
+    LS_ASSERT(count > 0);
     const struct graph *graph = t->graph;
     struct labels common, taken = {{0}};
     memset(&common, 0xff, sizeof common);
@@ -258,9 +272,11 @@ static void complete(struct tarjan *t, uint32_t n)
 {
     uint32_t component = t->components++, first = t->opened;
     do {
+        LS_ASSERT(first > 0);
         first--;
         t->component[t->open[first]] = component;
     } while (t->open[first] != n);
+    LS_ASSERT(t->low[n] == t->number[n]);
     bool fair = can_stay(t, t->open + first, t->opened - first, component);
     for (uint32_t i = first; i < t->opened; i++) {
         t->fair[t->open[i]] = fair;
@@ -276,6 +292,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 /* One step of the search: along the next edge, or back. */
 static void step(struct tarjan *t)
 {
+    LS_ASSERT(t->depth > 0 && t->depth <= t->opened);
     uint32_t n = t->path[t->depth - 1];
     size_t e = t->edge[t->depth - 1]++;
     if (++t->steps % BEAT_EVERY == 0) {
@@ -306,10 +323,12 @@ static void search_from(struct tarjan *t, uint32_t n)
     while (t->depth > 0) {
         step(t);
     }
+    LS_ASSERT(t->opened == 0 && t->depth == 0);
 }
 
 bool graph_components(const struct graph *graph, uint32_t mark, uint32_t *component, bool *fair)
 {
+    LS_ASSERT(graph->closed == graph->nodes);
     size_t nodes = (size_t)graph->nodes + 1;
     struct tarjan t = {.graph = graph, .mark = mark, .component = component, .fair = fair};
     t.number = calloc(nodes, sizeof *t.number);
@@ -370,6 +389,7 @@ static bool is_reached(const struct walk *w, const struct goal *goal, size_t edg
 
 static void take_edge(struct walk *w, size_t edge)
 {
+    LS_ASSERT(w->component[w->graph->target[edge]] == w->component[w->here]);
     w->here = w->graph->target[edge];
     struct labels here = offered(w->graph, w->here);
     keep_common(&w->common, &here);
@@ -425,6 +445,7 @@ static bool walk_to(struct walk *w, const struct goal *goal)
                 w->reached_by[to] = e;
                 w->from[to] = n;
                 w->queue[last++] = to;
+                LS_ASSERT(last <= graph->nodes);
             }
         }
     }
@@ -433,6 +454,7 @@ static bool walk_to(struct walk *w, const struct goal *goal)
 
 static int walk_round(struct walk *w, uint32_t from)
 {
+    LS_ASSERT(w->component[from] != GRAPH_NONE && w->here == from);
     struct goal goal = {.node = GRAPH_NONE};
     while (w->count <= w->max && (goal.label = first_missing(&w->common, &w->taken)) != GRAPH_UNFAIR) {
         if (!walk_to(w, &goal)) {
@@ -458,6 +480,7 @@ int graph_fair_cycle(const struct graph *graph, const uint32_t *component, uint3
     w.queue = malloc(nodes * sizeof *w.queue);
     bool possible = w.reached_by != NULL && w.from != NULL && w.turn_of != NULL && w.queue != NULL;
     int count = possible ? walk_round(&w, from) : -1;
+    LS_ASSERT(count <= 0 || graph->target[edge[count - 1]] == from);
     free(w.reached_by);
     free(w.from);
     free(w.turn_of);

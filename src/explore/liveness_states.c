@@ -74,6 +74,7 @@ static bool grow_lists(struct after *after)
 static bool make_room_to_wait(struct collect *c)
 {
     size_t nodes = c->after->graph.nodes;
+    LS_ASSERT(c->first <= c->next && c->next <= nodes);
     if (nodes - c->first < c->waits_max) {
         return true;
     }
@@ -110,6 +111,7 @@ static uint32_t node_of(struct collect *c, uint64_t fingerprint, const uint32_t 
         !hash_table_add(&c->nodes, fingerprint, n + 1) || !graph_add_node(&after->graph)) {
         return GRAPH_NONE;
     }
+    LS_ASSERT(after->graph.nodes == n + 1 && (parent == GRAPH_NONE || parent < n));
     after->fingerprint[n] = fingerprint;
     after->parent[n] = parent;
     after->is_after[n] = is_after;
@@ -158,6 +160,7 @@ static bool end_faults(struct collect *c, const uint32_t *state, uint32_t *ended
 {
     expansion_load(c->expansion, state);
     world_end_faults(c->world);
+    LS_ASSERT(world_faults_left(c->world) == 0);
     return expansion_present(c->expansion, ended, fingerprint);
 }
 
@@ -188,6 +191,7 @@ static unsigned channel_of(struct collect *c, const char *text)
 {
     struct after *after = c->after;
     int i = 0;
+    LS_ASSERT(after->channels >= 0 && after->channels <= AFTER_CHANNELS_MAX);
     while (i < after->channels && strcmp(after->channel[i], text) != 0) {
         i++;
     }
@@ -235,6 +239,7 @@ static unsigned label_of(struct collect *c, const uint32_t *state, const struct 
  * last one, there is an after node too, unless the before node is known already. */
 static bool add_fault(struct collect *c, uint32_t from, int successor, const struct noted *noted)
 {
+    LS_ASSERT(from < c->after->graph.nodes && !c->after->is_after[from]);
     const uint32_t *state = expansion_state(c->expansion, successor);
     uint64_t fingerprint = expansion_fingerprint(c->expansion, successor);
     uint32_t ended[ARENA_BLOCKS_MAX];
@@ -277,6 +282,7 @@ static bool add_before(struct collect *c, uint32_t n, const uint32_t *state, int
 
 static bool add_after(struct collect *c, uint32_t n, const uint32_t *state, int count)
 {
+    LS_ASSERT(c->after->is_after[n] && c->after->graph.closed == n);
     for (int i = 0; i < count; i++) {
         struct action action = *expansion_action(c->expansion, i);
         uint32_t to =
@@ -293,6 +299,7 @@ static bool expand(struct collect *c, uint32_t n)
 {
     uint32_t state[ARENA_BLOCKS_MAX]; /* a copy: the list moves while it grows */
     LS_ASSERT(c->waits != NULL);
+    LS_ASSERT(n >= c->first && n < c->after->graph.nodes);
     memcpy(state, c->waits + (n - c->first) * c->blocks, c->blocks * sizeof *state);
     int count = expansion_of(c->expansion, state, 0);
     bool goes_on = count >= 0 && (c->after->is_after[n] ? add_after : add_before)(c, n, state, count) &&
@@ -338,6 +345,7 @@ static bool begin(struct collect *c)
     }
     c->blocks = (size_t)expansion_blocks(c->expansion);
     c->budgets = world_budget_block(c->world);
+    LS_ASSERT(c->after->graph.nodes == 0);
     for (int p = 0; p < world_get_options(c->world)->processes; p++) {
         world_scope(c->world, p, scope);
         c->process_block[p] = scope[1];

@@ -3,6 +3,8 @@
 
 #include "explore/persistent_set.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 bool partial_open(struct partial *partial, const struct search *search)
@@ -18,12 +20,14 @@ bool partial_open(struct partial *partial, const struct search *search)
         world_own_blocks(world, p, partial->own[p]);
     }
     arena_set_add(partial->common, world_budget_block(world));
+    LS_ASSERT(partial->processes <= WORLD_PROCESSES_MAX);
     return true;
 }
 
 bool partial_is_alone(const struct partial *partial, int process, const uint64_t read[2],
                       const struct memo_change *changes, int count, const struct run_events *events)
 {
+    LS_ASSERT(process >= 0 && process < partial->processes && count >= 0);
     const uint64_t *own = partial->own[process];
     for (int word = 0; word < 2; word++) {
         if ((read[word] & ~own[word] & ~partial->common[word]) != 0) {

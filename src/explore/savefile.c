@@ -3,6 +3,7 @@
 
 #include "explore/savefile.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 /* Adds a block to the sum. The last block may be short: it is padded with zeros, and its size is added. */
 static uint64_t sum_block(unsigned char *block, size_t size, uint64_t before)
 {
+    LS_ASSERT(size <= SAVEFILE_BLOCK);
     size_t padded = (size + 7) & ~(size_t)7;
     memset(block + size, 0, padded - size);
     return hash_mix(hash_bytes(block, padded, before) ^ size);
@@ -33,6 +35,7 @@ static void new_name(const struct savefile_writer *writer, char name[SAVEFILE_PA
 
 static void note_error(struct savefile_writer *writer, int error)
 {
+    LS_ASSERT(error != 0);
     writer->error = writer->error != 0 ? writer->error : error;
 }
 
@@ -68,6 +71,7 @@ static void write_out(struct savefile_writer *writer, const unsigned char *bytes
 
 static void end_block(struct savefile_writer *writer)
 {
+    LS_ASSERT(writer->used <= SAVEFILE_BLOCK);
     if (writer->error == 0 && writer->used > 0) {
         write_out(writer, writer->block, writer->used);
         writer->sum = sum_block(writer->block, writer->used, writer->sum);
@@ -80,6 +84,7 @@ void savefile_put(struct savefile_writer *writer, const void *bytes, size_t size
     const unsigned char *from = bytes;
     writer->size += size;
     while (size > 0 && writer->error == 0) {
+        LS_ASSERT(writer->used < SAVEFILE_BLOCK);
         size_t room = SAVEFILE_BLOCK - writer->used;
         size_t part = size < room ? size : room;
         memcpy(writer->block + writer->used, from, part);

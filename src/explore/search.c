@@ -3,6 +3,7 @@
 
 #include "explore/search.h"
 
+#include "base/assert.h"
 #include "explore/work_queue.h"
 #include "state/canon.h"
 
@@ -17,6 +18,7 @@ static bool is_over(struct search *search)
 
 bool search_moves(const struct action *actions, int count)
 {
+    LS_ASSERT(count >= 0 && count <= WORLD_ACTIONS_MAX);
     for (int i = 0; i < count; i++) {
         if (action_has(&actions[i], TRAIT_MOVES)) {
             return true;
@@ -27,6 +29,7 @@ bool search_moves(const struct action *actions, int count)
 
 bool search_rest(struct search *search, uint64_t depth)
 {
+    LS_ASSERT(!search->violated);
     search->run->stats.step = search->run->steps = depth;
     return !world_rest(search->run->world) || !is_over(search);
 }
@@ -84,6 +87,7 @@ bool search_limited(struct search *search)
         (share_is_over(search->share) || is_full(search, visited_count(search->visited)))) {
         return true;
     }
+    LS_ASSERT(search->counts->transitions >= search->look);
     search->look = search->counts->transitions + LOOK_EVERY;
     search->counts->memory_bytes = search_states_bytes(search) + search->counts->waiting_bytes;
     if (search->counts->memory_bytes > search->bytes_max) {
@@ -98,6 +102,7 @@ bool search_limited(struct search *search)
 
 void search_merge_stats(struct check_stats *to, const struct check_stats *from)
 {
+    LS_ASSERT(to != from);
     to->limit = to->limit || from->limit;
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         to->finding[i].premises += from->finding[i].premises;
@@ -112,6 +117,7 @@ void search_merge_stats(struct check_stats *to, const struct check_stats *from)
 
 void search_keep_path(struct search *search, struct action *path, uint64_t length)
 {
+    LS_ASSERT(search->path == NULL && (path != NULL || length <= 1));
     search->path = path;
     search->path_length = length;
 }

@@ -4,6 +4,7 @@
 #include "explore/stack.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,14 @@ _Static_assert(sizeof(struct action) == 12, "an action has no bytes between its 
 
 bool stack_add(struct stack *stack, const struct action *action, enum stack_mark mark)
 {
+    LS_ASSERT(mark == STACK_PATH || mark == STACK_WAITS || mark == STACK_UNSEEN);
     if (!array_room(&stack->bytes, stack->size + ENTRY_BYTES - 1, &stack->max, 1, 64 * ENTRY_BYTES)) {
         return false;
     }
     memcpy(stack->bytes + stack->size, action, sizeof *action);
     stack->bytes[stack->size + sizeof *action] = (unsigned char)mark;
     stack->size += ENTRY_BYTES;
+    LS_ASSERT(stack->size % ENTRY_BYTES == 0 && stack->size <= stack->max);
     return true;
 }
 

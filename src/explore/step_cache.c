@@ -122,6 +122,7 @@ struct memo *memo_open(struct world *world)
     for (int group = 0; group < memo->groups; group++) {
         struct scope *scope = &memo->scope[group];
         scope->count = world_scope(world, group, scope->block);
+        LS_ASSERT(scope->count > 0 && scope->count <= ARENA_BLOCKS_MAX);
         for (int i = 0; i < scope->count; i++) {
             arena_set_add(scope->bits, scope->block[i]);
         }
@@ -166,6 +167,7 @@ size_t memo_bytes(const struct memo *memo)
 /* Returns a new place of `words` words; MEMO_NONE if memory is short. */
 static uint32_t take(struct memo *memo, size_t words)
 {
+    LS_ASSERT(words > 0);
     memo->words += memo->words & 1; /* events hold 64-bit numbers */
     if (memo->words + words > memo->words_max) {
         size_t more = memo->words_max + memo->words_max / 2 + words + 65536;
@@ -176,6 +178,7 @@ static uint32_t take(struct memo *memo, size_t words)
     }
     uint32_t place = (uint32_t)memo->words;
     memo->words += words;
+    LS_ASSERT(memo->words <= memo->words_max);
     return place;
 }
 
@@ -266,12 +269,14 @@ static void widen(struct memo *memo, struct scope *scope, const uint64_t read[2]
             scope->block[scope->count++] = block;
         }
     }
+    LS_ASSERT(scope->count == __builtin_popcountll(scope->bits[0]) + __builtin_popcountll(scope->bits[1]));
     memo_clear(memo);
 }
 
 uint32_t memo_add_entry(struct memo *memo, int group, const struct memo_state *state,
                         const struct action *actions, int count, bool moves, int note, const uint64_t read[2])
 {
+    LS_ASSERT(count >= 0 && count <= UINT16_MAX && note < 2 * count);
     struct scope *scope = &memo->scope[group];
     widen(memo, scope, read);
     size_t bytes = sizeof(struct entry) + (size_t)scope->count * sizeof(uint32_t) +
@@ -372,6 +377,7 @@ static uint32_t effect_with(const struct memo *memo, uint32_t owner, uint32_t ma
 static uint32_t add_effect(struct memo *memo, uint32_t owner, uint32_t mask, const uint32_t *state,
                            struct effect what, const struct memo_change *changes)
 {
+    LS_ASSERT(what.changes <= ARENA_BLOCKS_MAX);
     const struct mask *blocks = &memo->mask[mask];
     int contents = blocks_of(blocks);
     uint32_t place = take(memo, sizeof what / 4 + (size_t)contents + 2 * (size_t)what.changes);
@@ -394,6 +400,7 @@ static uint32_t add_effect(struct memo *memo, uint32_t owner, uint32_t mask, con
 
 static uint32_t place_of(const struct memo *memo, const void *at)
 {
+    LS_ASSERT((const uint32_t *)at >= memo->word && (const uint32_t *)at < memo->word + memo->words);
     return (uint32_t)((const uint32_t *)at - memo->word);
 }
 
@@ -416,6 +423,7 @@ static uint32_t number_of(struct memo *memo, const struct mask *mask)
         return 0;
     }
     memo->mask[memo->masks] = *mask;
+    LS_ASSERT(memo->masks < MASKS_MAX);
     return memo->masks++;
 }
 
@@ -428,6 +436,7 @@ static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uin
     struct mask mask = memo->mask[choice->mask];
     mask.bits[0] |= read[0] & ~scope->bits[0];
     mask.bits[1] |= read[1] & ~scope->bits[1];
+    LS_ASSERT(((mask.bits[0] & scope->bits[0]) | (mask.bits[1] & scope->bits[1])) == 0);
     if ((mask.bits[0] | mask.bits[1]) != 0) {
         choice->mask = number_of(memo, &mask);
         return choice->mask != 0;
@@ -439,6 +448,7 @@ static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uin
 static uint32_t give_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                             const uint64_t read[2], uint32_t place)
 {
+    LS_ASSERT(place != MEMO_NONE && place < memo->words);
     struct memo_change changes[ARENA_BLOCKS_MAX];
     const struct memo_change *of_deed;
     if (!widen_choice(memo, entry, index, read)) {
@@ -514,6 +524,7 @@ uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uin
                          const uint64_t read[2], const struct memo_change *changes, int count,
                          uint32_t events, enum memo_alone alone)
 {
+    LS_ASSERT(count >= 0 && count <= ARENA_BLOCKS_MAX);
     const struct action action = choice_at(memo, entry, index)->action;
     uint32_t deed = deed_of(memo, &action, read);
     if (deed == MEMO_NONE) {
@@ -527,6 +538,7 @@ uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uin
 
 int memo_changes(const struct memo *memo, uint32_t place, const struct memo_change **changes)
 {
+    LS_ASSERT(place != MEMO_NONE && place < memo->words);
     struct effect *effect = at_place(memo, place);
     *changes = (const struct memo_change *)(void *)(contents_of(effect) + effect->contents);
     return effect->changes;
@@ -566,6 +578,7 @@ static bool same_event(const struct event *a, const struct event *b)
 
 static bool is_list(const struct memo *memo, uint32_t place, const struct event *events, int count)
 {
+    LS_ASSERT(count > 0);
     const struct events *list = at_place(memo, place);
     if (list->count != (uint32_t)count) {
         return false;
@@ -580,6 +593,7 @@ static bool is_list(const struct memo *memo, uint32_t place, const struct event 
 
 uint32_t memo_events(struct memo *memo, const struct event *events, int count)
 {
+    LS_ASSERT(count > 0);
     uint64_t hash = hash_events(events, count);
     uint32_t at = 0, place;
     while ((place = hash_table_next(&memo->events, hash, &at)) != MEMO_NONE) {
@@ -602,6 +616,7 @@ uint32_t memo_events(struct memo *memo, const struct event *events, int count)
 
 int memo_event_list(const struct memo *memo, uint32_t place, const struct event **events)
 {
+    LS_ASSERT(place != MEMO_NONE && place < memo->words);
     const struct events *list = at_place(memo, place);
     *events = list->event;
     return (int)list->count;
@@ -633,6 +648,7 @@ uint32_t memo_verdict(const struct memo *memo, uint32_t judges, uint32_t events,
 bool memo_add_verdict(struct memo *memo, uint32_t judges, uint32_t events, uint32_t after,
                       const uint32_t *premises, int count)
 {
+    LS_ASSERT(count >= 0 && after != INTERN_NONE);
     uint32_t place = take(memo, sizeof(struct verdict) / 4 + 2 * (size_t)count);
     if (place == MEMO_NONE) {
         return false;

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "state/canon.h"
 
 #include <stdlib.h>
@@ -63,6 +64,7 @@ static struct more weigh(struct subsume *subsume)
     if (subsume->search->canon != NULL) {
         weight.canonical = canon_skeleton(canon_part(subsume->search->canon, subsume->block, &size));
     }
+    LS_ASSERT(!arena->stale[subsume->block]);
     return weight;
 }
 
@@ -70,6 +72,7 @@ static struct more weigh(struct subsume *subsume)
 static bool count_down(uint8_t bought[WORLD_FAULTS], const uint8_t all[WORLD_FAULTS])
 {
     for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        LS_ASSERT(bought[fault] <= all[fault]);
         if (bought[fault] > 0) {
             bought[fault]--;
             return true;
@@ -103,10 +106,12 @@ static bool weigh_all(struct subsume *subsume, struct known *known)
     }
     while (count_down(bought, all)) {
         world_buy(world, bought);
+        LS_ASSERT((size_t)known->count < ways_to_buy_fewer(all));
         struct more other = weigh(subsume);
         known->more[known->count++] =
             (struct more){other.plain - here.plain, other.canonical - here.canonical};
     }
+    LS_ASSERT((size_t)known->count == ways_to_buy_fewer(all));
     world_buy(world, all);
     weigh(subsume);
     return true;
@@ -123,6 +128,7 @@ static const struct known *find(struct subsume *subsume, uint64_t hash, void (*s
         return NULL;
     }
     struct known *known = &subsume->known[subsume->count];
+    LS_ASSERT((size_t)subsume->count < subsume->max);
     *known = (struct known){.hash = hash};
     show(ctx);
     if (!weigh_all(subsume, known)) {

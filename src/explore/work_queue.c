@@ -3,6 +3,7 @@
 
 #include "explore/work_queue.h"
 
+#include "base/assert.h"
 #include "explore/checkpoint.h"
 
 #include <errno.h>
@@ -59,6 +60,8 @@ struct share {
 
 static void note_hunger(struct share *share)
 {
+    LS_ASSERT(share->pieces >= 0 && share->pieces <= PIECES_MAX);
+    LS_ASSERT(share->waiting >= 0 && share->waiting <= share->workers);
     int hungry = share->waiting - share->pieces;
     atomic_store(&share->hungry, hungry > 0 ? hungry : 0);
 }
@@ -75,12 +78,14 @@ bool share_is_over(const struct share *share)
 
 static void copy_piece(struct share_piece *to, const struct share_piece *from)
 {
+    LS_ASSERT(from->length + from->untried <= sizeof from->action / sizeof from->action[0]);
     memcpy(to, from,
            offsetof(struct share_piece, action) + (from->length + from->untried) * sizeof from->action[0]);
 }
 
 bool share_put(struct share *share, const struct share_piece *piece)
 {
+    LS_ASSERT(piece->untried > 0);
     pthread_mutex_lock(&share->mutex);
     bool room = share->pieces < PIECES_MAX;
     if (room) {
@@ -113,6 +118,7 @@ static bool take_piece(struct share *share, struct share_piece *out)
     }
     bool taken = !share_is_over(share);
     if (taken) {
+        LS_ASSERT(share->pieces > 0 && share->waiting > 0);
         copy_piece(out, &share->piece[--share->pieces]);
         share->waiting--;
         note_hunger(share);
@@ -138,6 +144,7 @@ static bool write_stack(int file, const struct stack *stack)
         }
         done += (size_t)written;
     }
+    LS_ASSERT(done == stack->size);
     return true;
 }
 
@@ -158,6 +165,7 @@ void share_leave(struct search *search, const struct stack *stack)
 {
     struct share *share = search->share;
     struct member *member = &share->member[search->worker];
+    LS_ASSERT(search->worker >= 0 && search->worker < share->workers);
     member->stack_lost = stack == NULL || !write_stack(share->stack_file[search->worker], stack);
     member->stack_bytes = stack != NULL ? stack->size : 0;
     member->stats = search->run->stats;
@@ -171,9 +179,11 @@ void share_hold(struct search *search, const struct stack *stack)
     visited_rest(search->visited);
     pthread_mutex_lock(&share->mutex);
     share->still++;
+    LS_ASSERT(share->still + share->waiting <= share->workers);
     while (share_is_held(share) && !share_is_over(share)) {
         pthread_cond_wait(&share->wake, &share->mutex);
     }
+    LS_ASSERT(share->still > 0);
     share->still--;
     share->member[search->worker].stack_bytes = 0;
     pthread_mutex_unlock(&share->mutex);
@@ -211,6 +221,7 @@ static bool collect_stacks(const struct share *share, struct stack *stacks, int 
     for (int i = 0; well && i < share->pieces; i++) {
         well = stack_of_piece(&stacks[(*count)++], &share->piece[i]);
     }
+    LS_ASSERT(*count <= EXPLORE_WORKERS_MAX + PIECES_MAX);
     return well;
 }
 
@@ -258,6 +269,7 @@ static void hold_all(struct share *share, bool hold)
 static bool all_stand_still(struct share *share)
 {
     pthread_mutex_lock(&share->mutex);
+    LS_ASSERT(share->still + share->waiting <= share->workers);
     bool still = share->still + share->waiting == share->workers;
     pthread_mutex_unlock(&share->mutex);
     return still;
@@ -314,6 +326,7 @@ static void work(struct search *search, int worker)
 {
     static struct share_piece piece;
     struct share *share = search->share;
+    LS_ASSERT(worker >= 0 && worker < share->workers);
     const struct stack *stack;
     bool more = true;
     search->worker = worker;
@@ -446,6 +459,7 @@ static void lead(struct search *search)
 static void conclude(struct search *search)
 {
     const struct share *share = search->share;
+    LS_ASSERT(!share->violated || share->path_length <= PATH_MAX_ACTIONS);
     collect_tried(search);
     search->violated = share->violated;
     search->path_rests = share->path_rests;
@@ -487,6 +501,7 @@ static bool open_stack_files(struct share *share)
 static struct share *open_share(const struct search *search)
 {
     int workers = search->options->workers;
+    LS_ASSERT(workers >= 1 && workers <= EXPLORE_WORKERS_MAX);
     pthread_mutexattr_t mutex;
     pthread_condattr_t cond;
     struct share *share =
@@ -517,6 +532,7 @@ static struct share *open_share(const struct search *search)
 
 void share_search(struct search *search)
 {
+    LS_ASSERT(search->share == NULL);
     struct share *share = open_share(search);
     if (share == NULL) {
         search->limit = "memory is short";

@@ -58,6 +58,7 @@ static struct bytes value_of(struct kept_key *key)
 static int writes(struct server *server)
 {
     int count = 0;
+    LS_ASSERT(first(server) == NULL || first(server)->begins);
     for (struct kept_key *key = first(server); key != NULL; key = next(server, key)) {
         count += key->begins;
     }
@@ -67,6 +68,7 @@ static int writes(struct server *server)
 static void drop_oldest(struct server *server)
 {
     struct kept_key *key = first(server);
+    LS_ASSERT(key != NULL && key->begins);
     do {
         pack_remove(&server->pack, &key->rec);
         key = first(server);

@@ -78,6 +78,7 @@ static struct channel_record *find_channel(int client, int connection, struct by
 
 static void remove_channel(int client, struct channel_record *channel)
 {
+    LS_ASSERT(channel->rec.list == CLIENT_CHANNELS);
     struct pack pack = client_pack(client);
     pack_remove(&pack, &channel->rec);
 }
@@ -85,6 +86,7 @@ static void remove_channel(int client, struct channel_record *channel)
 /* Adds a record behind those of its connection, but a mute one before its channels. NULL = no room. */
 static struct channel_record *add_channel(int client, int connection, size_t name_size, bool mute)
 {
+    LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
     struct pack pack = client_pack(client);
     struct rec *rec = pack_first(&pack, CLIENT_CHANNELS);
     while (rec != NULL && (channel_of(rec)->connection < connection ||
@@ -122,6 +124,7 @@ static void set_channel(int client, int connection, struct bytes name, code_ref 
         }
         memcpy(channel + 1, name.at, name.size);
     }
+    LS_ASSERT(bytes_equal(channel_name(channel), name));
     channel->fn = fn;
     channel->privdata = privdata;
 }
@@ -154,6 +157,7 @@ static void tell_link(enum fakeredis_event_kind kind, int client, int connection
 /* Ends a connection for its client. The disconnect callback gets `status`. */
 static void finish(int client, int connection, int status)
 {
+    LS_ASSERT(at(client, connection)->state != CONNECTION_FREE);
     redisAsyncContext *context = at(client, connection)->context;
     struct call_record *record;
     struct channel_record *channel;
@@ -183,6 +187,7 @@ static void finish(int client, int connection, int status)
         remove_channel(client, channel);
         run_callback(context, copy.fn, NULL, copy.privdata);
     }
+    LS_ASSERT(link_first(client, connection) == NULL);
     struct connection *ended = at(client, connection);
     code_ref on_disconnect = ended->on_disconnect;
     if (ended->connected && on_disconnect != 0) {
@@ -211,6 +216,7 @@ static void set_error(redisAsyncContext *context, int err, const char *text, siz
 
 void client_note_up(int client, int connection)
 {
+    LS_ASSERT(at(client, connection)->connected == 0);
     at(client, connection)->connected = 1;
     tell_link(FAKEREDIS_UP, client, connection);
 }
@@ -218,6 +224,7 @@ void client_note_up(int client, int connection)
 static void deliver_up(int client, int connection, bool up)
 {
     struct connection *opened = at(client, connection);
+    LS_ASSERT(opened->state != CONNECTION_FREE);
     redisAsyncContext *context = opened->context;
     code_ref on_connect = opened->on_connect;
     if (up) {
@@ -304,6 +311,7 @@ static void end_if_wanted(int client, int connection)
 
 unsigned fakeredis_deliver(int client, int connection)
 {
+    LS_ASSERT(link_first(client, connection) != NULL && link_first(client, connection)->rec.tag != CALL_SENT);
     static unsigned char items[REPLY_BYTES_MAX] __attribute__((aligned(8)));
     struct call_record *first = link_first(client, connection);
     struct call_record call = *first;
@@ -330,6 +338,7 @@ unsigned fakeredis_deliver(int client, int connection)
         break;
     }
     struct bytes reply = link_reply(first);
+    LS_ASSERT(reply.size > 0 && reply.size <= sizeof items);
     memcpy(items, reply.at, reply.size);
     link_remove(client, first);
     if (ends_by_error(&call, items)) {
@@ -474,6 +483,7 @@ static int read_command(struct bytes text, struct bytes argv[COMMAND_ARGS_MAX])
             return -1;
         }
         argv[i].at = text.at + at;
+        LS_ASSERT(at <= text.size - argv[i].size - 2);
         at += argv[i].size + 2;
     }
     return at == text.size ? (int)argc : -1;

@@ -47,6 +47,7 @@ struct client *client_read(int client)
 
 struct client *client_mark(int client)
 {
+    LS_ASSERT(client >= 0 && client < the_options.clients);
     arena_mark(the_arena, client_block[client]);
     return arena_at(the_arena, client_block[client]);
 }
@@ -96,6 +97,7 @@ redisAsyncContext *fakeredis_context(int client, int connection)
 
 void fakeredis_enter(int client)
 {
+    LS_ASSERT(the_entered < 0);
     client_mark(client);
     the_entered = client;
 }
@@ -127,10 +129,12 @@ void fakeredis_crash(int client)
     state->failing_call = 0;
     state->apart = 0;
     state->lives++;
+    LS_ASSERT(!fakeredis_has_open(client));
 }
 
 void fakeredis_fail_call(int client, int n)
 {
+    LS_ASSERT(n >= 0 && n <= UINT8_MAX);
     client_mark(client)->failing_call = (uint8_t)n;
 }
 
@@ -151,6 +155,7 @@ bool fakeredis_is_cut_off(int client)
 
 void fakeredis_set_apart(int client, int server, bool on)
 {
+    LS_ASSERT(server >= 0 && server < the_options.servers);
     struct client *state = client_mark(client);
     state->apart = (uint8_t)((state->apart & ~(1u << server)) | (unsigned)on << server);
 }
@@ -179,6 +184,7 @@ int fakeredis_lives(int client)
 
 struct key *fakeredis_key(int server, int index)
 {
+    LS_ASSERT(index >= 0 && server >= 0 && server < fakeredis_servers());
     const struct pack *pack = &the_servers[server].pack;
     arena_read(pack->arena, pack->block);
     struct rec *rec = pack_first(pack, SERVER_KEYS);
@@ -190,11 +196,13 @@ struct key *fakeredis_key(int server, int index)
 
 void fakeredis_expire(int server, int index)
 {
+    LS_ASSERT(fakeredis_key(server, index) != NULL);
     command_expire(&the_servers[server], fakeredis_key(server, index));
 }
 
 void fakeredis_evict(int server, int index)
 {
+    LS_ASSERT(fakeredis_key(server, index) != NULL);
     command_lose(&the_servers[server], fakeredis_key(server, index));
 }
 
@@ -238,6 +246,7 @@ void fakeredis_describe_arrive(int client, char *text, size_t size)
 
 static void dump_key(const struct key *key, char *text, size_t size)
 {
+    LS_ASSERT(key->rec.list == SERVER_KEYS && key->rec.tag <= KEY_LIST);
     static const char *const types[] = {
         [KEY_TEXT] = "text", [KEY_NUMBER] = "number", [KEY_HASH] = "hash", [KEY_LIST] = "list"};
     struct bytes name = key_name(key);

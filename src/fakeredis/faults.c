@@ -8,6 +8,7 @@
 
 static struct server *marked(int server)
 {
+    LS_ASSERT(server >= 0 && server < fakeredis_servers());
     const struct pack *pack = &the_servers[server].pack;
     arena_mark(pack->arena, pack->block);
     return &the_servers[server];
@@ -15,6 +16,7 @@ static struct server *marked(int server)
 
 static struct server *looked_at(int server)
 {
+    LS_ASSERT(server >= 0 && server < fakeredis_servers());
     const struct pack *pack = &the_servers[server].pack;
     arena_read(pack->arena, pack->block);
     return &the_servers[server];
@@ -41,6 +43,7 @@ static void lose_keys(int server)
         command_lose(&the_servers[server], key);
     }
     backlog_clear(&the_servers[server]);
+    LS_ASSERT(fakeredis_key(server, 0) == NULL);
 }
 
 void fakeredis_restart(int server, enum fakeredis_kept kept)
@@ -58,17 +61,20 @@ void fakeredis_restart(int server, enum fakeredis_kept kept)
 
 static void copy_list(const struct pack *from, const struct pack *to, int list)
 {
+    LS_ASSERT(from != to && pack_first(to, list) == NULL);
     for (struct rec *rec = pack_first(from, list); rec != NULL; rec = pack_next(from, rec)) {
         struct rec *copy = pack_append(to, list, rec->size);
         LS_ALWAYS(copy != NULL); /* the block of `to` was empty, and is as large as that of `from` */
         pack_fill(copy, rec);
         copy->word = rec->word;
     }
+    LS_ASSERT(pack_count(from, list) == pack_count(to, list));
 }
 
 /* Moves the connections that are up from a server to the former one, which serves them on. */
 static void move_connections(int server, int former)
 {
+    LS_ASSERT(server != former && former < fakeredis_servers());
     for (int client = 0; client < the_options.clients; client++) {
         for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
             if (fakeredis_is_up(client, i) && client_read(client)->connection[i].server == server) {
@@ -89,6 +95,7 @@ bool fakeredis_is_split(int server)
 
 void fakeredis_split(int server)
 {
+    LS_ASSERT(!fakeredis_is_split(server));
     const struct pack *now = &marked(server)->pack, *former = &marked(the_options.servers + server)->pack;
     *server_facts(former) =
         (struct server_facts){.clock_ms = server_facts(now)->clock_ms, .detached = 1, .is_former = 1};

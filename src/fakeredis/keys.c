@@ -29,6 +29,7 @@ void keys_open(struct pack *server, struct arena *arena, size_t bytes)
     int block = arena_add(arena, bytes, sizeof(struct server_block));
     unsigned char *at = arena_at(arena, block);
     *server = (struct pack){.arena = arena, .block = block, .records = at + sizeof(struct server_block)};
+    LS_ASSERT(server->records == at + sizeof(struct server_block));
 }
 
 struct server_facts *server_facts(const struct pack *server)
@@ -47,6 +48,7 @@ bool bytes_equal(struct bytes a, struct bytes b)
 
 void bytes_lower(struct bytes text, char *lower, size_t size)
 {
+    LS_ASSERT(size > 0);
     size_t length = text.size < size - 1 ? text.size : size - 1;
     for (size_t i = 0; i < length; i++) {
         char letter = text.at[i];
@@ -175,6 +177,7 @@ int keys_count(const struct pack *server, int database)
 struct key *keys_set(const struct pack *server, int database, struct bytes name, enum key_type type,
                      struct bytes value)
 {
+    LS_ASSERT(database >= 0 && database <= UINT8_MAX);
     size_t size = sizeof(struct key) + padded(name.size) + padded(value.size);
     struct key *next = first_from(server, database, name);
     struct key before = {.ends_ms = KEY_NEVER};
@@ -213,6 +216,7 @@ struct key *keys_set(const struct pack *server, int database, struct bytes name,
     if (value.size > 0) {
         memcpy(value_of(next), value.at, value.size);
     }
+    LS_ASSERT(first_from(server, database, name) == next && is_key(next, database, name));
     return next;
 }
 
@@ -230,6 +234,7 @@ struct key *keys_set_text(const struct pack *server, int database, struct bytes 
 
 void keys_set_lease(const struct pack *server, struct key *key, int64_t ends_ms)
 {
+    LS_ASSERT(key->rec.list == SERVER_KEYS);
     arena_mark(server->arena, server->block);
     key->ends_ms = ends_ms;
     key->shortened = 0;
@@ -237,6 +242,7 @@ void keys_set_lease(const struct pack *server, struct key *key, int64_t ends_ms)
 
 void keys_remove(const struct pack *server, struct key *key)
 {
+    LS_ASSERT(key->rec.list == SERVER_KEYS);
     pack_remove(server, &key->rec);
 }
 
@@ -250,6 +256,7 @@ static size_t text_room(size_t size)
 
 void sequence_add(struct sequence *sequence, struct bytes text)
 {
+    LS_ASSERT(sequence->used <= sizeof sequence->bytes);
     size_t room = text_room(text.size);
     uint32_t size = (uint32_t)text.size;
     if (text.size > KEY_VALUE_MAX || room > sizeof sequence->bytes - sequence->used) {
@@ -272,6 +279,7 @@ bool sequence_next(struct bytes sequence, size_t *at, struct bytes *text)
         return false;
     }
     memcpy(&size, sequence.at + *at, sizeof size);
+    LS_ASSERT(sequence.size - *at >= text_room(size));
     *text = (struct bytes){sequence.at + *at + sizeof size, size};
     *at += text_room(size);
     return true;
@@ -326,6 +334,7 @@ bool scripts_add(const struct pack *server, const unsigned char digest[DIGEST_BY
     if (rec != NULL) {
         memcpy(((struct script *)(void *)rec)->digest, digest, DIGEST_BYTES);
     }
+    LS_ASSERT(rec == NULL || scripts_have(server, digest));
     return rec != NULL;
 }
 

@@ -67,11 +67,13 @@ struct bytes link_args(const struct call_record *record)
 struct bytes link_reply(const struct call_record *record)
 {
     size_t from = padded(record->args);
+    LS_ASSERT(record->rec.word >= from);
     return (struct bytes){(const char *)(record + 1) + from, record->rec.word - from};
 }
 
 void link_remove(int client, struct call_record *record)
 {
+    LS_ASSERT(record->rec.list == CLIENT_CALLS);
     struct pack pack = client_pack(client);
     pack_remove(&pack, &record->rec);
 }
@@ -80,6 +82,8 @@ void link_remove(int client, struct call_record *record)
 static struct call_record *insert(int client, struct call_record *before, int connection,
                                   enum call_state state, size_t args, struct bytes items)
 {
+    LS_ASSERT(before == NULL || before->rec.list == CLIENT_CALLS);
+    LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
     struct pack pack = client_pack(client);
     size_t size = padded(args) + items.size;
     struct rec *rec = pack_insert(&pack, CLIENT_CALLS, before != NULL ? &before->rec : NULL,
@@ -113,6 +117,7 @@ static struct call_record *append(int client, int connection, enum call_state st
 
 void link_note(int client, int connection, enum call_state state, int32_t due_ms)
 {
+    LS_ASSERT(state != CALL_SENT && state != CALL_ANSWERED);
     struct call_record *record = append(client, connection, state, 0, NOTHING);
     if (record != NULL) {
         record->due_ms = due_ms;
@@ -122,6 +127,7 @@ void link_note(int client, int connection, enum call_state state, int32_t due_ms
 void link_replace(int client, struct call_record *record, enum call_state state, struct bytes items)
 {
     struct call_record old = *record;
+    LS_ASSERT(old.rec.tag == CALL_SENT && state == CALL_ANSWERED);
     struct call_record *new = insert(client, record, old.connection, state, old.args, items);
     if (new != NULL) {
         struct pack pack = client_pack(client);
@@ -142,6 +148,7 @@ static void lose(int client, struct call_record *record)
     static struct sequence args;
     struct pack pack = client_pack(client);
     struct call_record old = *record;
+    LS_ASSERT(old.args <= sizeof args.bytes && old.rec.tag != CALL_DOWN);
     bool is_last = pack_next(&pack, &record->rec) == NULL;
     memcpy(args.bytes, record + 1, old.args);
     pack_remove(&pack, &record->rec); /* the next record moves to its place */
@@ -157,6 +164,7 @@ static void lose(int client, struct call_record *record)
 
 static struct connection *connection_of(int client, int connection)
 {
+    LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
     return &client_mark(client)->connection[connection];
 }
 
@@ -239,6 +247,7 @@ static void make_late(int client, int connection, struct bytes args)
 {
     static struct sequence copy;
     int server = connection_of(client, connection)->server;
+    LS_ASSERT(args.size <= sizeof copy.bytes && server < fakeredis_servers());
     int database = database_of(server, client, connection);
     memcpy(copy.bytes, args.at, args.size);
     const struct peer_part *next = first_late(server, client + 1);
@@ -286,6 +295,7 @@ static void write_lost(struct server *server, const struct lost_write *write)
 /* Inserts a message behind the replies that are on their way, and before the first unanswered request. */
 static void send_message(int client, int connection, struct bytes items)
 {
+    LS_ASSERT(connection_of(client, connection)->state == CONNECTION_UP);
     struct call_record *unread = link_first_sent(client, connection);
     struct call_record *message = unread != NULL ? insert(client, unread, connection, CALL_MESSAGE, 0, items)
                                                  : append(client, connection, CALL_MESSAGE, 0, items);
@@ -307,6 +317,9 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
     for (; rec != NULL; rec = pack_next(&server->pack, rec)) {
         const struct peer_part *part = (struct peer_part *)(void *)rec;
         struct bytes name = {(const char *)(part + 1), rec->word};
+        if (part->connection == CONNECTION_NONE) {
+            continue; /* a late request has subscribed: its connection has ended, so nothing is sent */
+        }
         if (bytes_equal(name, channel)) {
             send_message(part->client, part->connection, reply_all(&text));
             count++;
@@ -321,6 +334,7 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
 static int take(struct bytes args, struct bytes argv[COMMAND_ARGS_MAX])
 {
     LS_ASSERT(args.at != NULL);
+    LS_ASSERT(args.size <= sizeof running.bytes);
     memcpy(running.bytes, args.at, args.size);
     running.used = args.size;
     changed = false;
@@ -341,6 +355,7 @@ bool fakeredis_apply(int client, int connection)
 {
     struct bytes argv[COMMAND_ARGS_MAX];
     struct call_record *record = link_first_sent(client, connection);
+    LS_ASSERT(record != NULL && record->rec.tag == CALL_SENT);
     int server = connection_of(client, connection)->server;
     int argc = take(link_args(record), argv);
     the_servers[server].life = client_read(client)->lives;
@@ -378,6 +393,7 @@ bool fakeredis_arrive(int client)
     struct bytes argv[COMMAND_ARGS_MAX];
     int server = server_of_late(client);
     struct peer_part *part = oldest_late(server, client);
+    LS_ASSERT(part != NULL && part->client == client);
     int argc = take(link_first_late(client), argv), database = part->database;
     the_servers[server].life = (uint8_t)part->life;
     pack_remove(&the_servers[server].pack, &part->rec);
@@ -434,6 +450,7 @@ static void send_all(int client, int connection)
 void fakeredis_connect(int client, int connection)
 {
     struct connection *opened = connection_of(client, connection);
+    LS_ASSERT(opened->state == CONNECTION_OPENING);
     opened->state = CONNECTION_UP;
     send_all(client, connection);
     if (opened->on_connect == 0) { /* no callback needs the notice */
@@ -482,6 +499,7 @@ bool fakeredis_goes_on(int client, int connection)
 
 static int count(int client, int connection, unsigned states)
 {
+    LS_ASSERT(states != 0);
     int sum = 0;
     struct call_record *record = link_first(client, connection);
     for (; record != NULL; record = next_of(client, record)) {
@@ -529,12 +547,14 @@ static void hang_up(int client, int connection)
         command_hang_up(server, client, connection);
     }
     ended->state = CONNECTION_BROKEN;
+    LS_ASSERT(ended->state == CONNECTION_BROKEN);
 }
 
 /* Returns the n-th record, from 0 on, whose state is in the bits 1 << enum call_state; NULL = there are
  * fewer. */
 static struct call_record *nth(int client, int connection, unsigned states, int n)
 {
+    LS_ASSERT(n >= 0 && states != 0);
     struct call_record *record = link_first(client, connection);
     for (; record != NULL; record = next_of(client, record)) {
         if ((states >> record->rec.tag & 1u) != 0 && n-- == 0) {
@@ -546,6 +566,7 @@ static struct call_record *nth(int client, int connection, unsigned states, int 
 
 void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
 {
+    LS_ASSERT(keep >= 0 && apply >= 0 && (!late || apply > 0));
     const unsigned replies = 1u << CALL_ANSWERED | 1u << CALL_MESSAGE;
     struct call_record *record;
     while ((record = nth(client, connection, replies, keep)) != NULL) {

@@ -22,6 +22,7 @@ static void handle_horizon(struct moments *h, int client, int slot)
     struct zk_seen seen = see(client, slot);
     const struct zk_message *message = seen.message;
     if (will_deliver(&seen)) {
+        LS_ASSERT(message->lo_ms <= message->hi_ms);
         moments_may(h, message->lo_ms);
         moments_must(h, message->rec.word != 0 ? h->now : message->hi_ms);
     }
@@ -71,5 +72,6 @@ int32_t fakezk_next_ms(int32_t *limit)
         }
     }
     *limit = h.limit;
+    LS_ASSERT(h.next > h.now && h.limit >= h.now);
     return h.next;
 }

@@ -36,12 +36,14 @@ static struct zk_message *reply_begin(const struct zk_request *request, int32_t 
 
 static void reply_path(struct zk_message *reply, const char *path)
 {
+    LS_ASSERT(strlen(path) < FAKEZK_PATH_MAX);
     reply->path_size = (uint16_t)strlen(path);
     memcpy(reply->bytes, path, reply->path_size + 1u);
 }
 
 static size_t reply_end(const struct zk_message *reply)
 {
+    LS_ASSERT(reply->path_size < FAKEZK_PATH_MAX);
     return (sizeof *reply + reply->path_size + 1u + 7u) & ~(size_t)7;
 }
 
@@ -76,6 +78,7 @@ static const struct zk_request *sub_at(const struct zk_request *multi, size_t *a
         return NULL;
     }
     const struct zk_request *sub = (const struct zk_request *)(multi->bytes + multi->path_size + 1 + *at);
+    LS_ASSERT(sub->rec.size >= sizeof *sub && *at + sub->rec.size <= (size_t)multi->data_size);
     *at += sub->rec.size;
     return sub;
 }
@@ -136,6 +139,7 @@ static int multi_results(struct zk_message *reply, const struct zk_request *mult
         int err = failed < 0 || i < failed ? ZOK : (i == failed ? rc : ZRUNTIMEINCONSISTENCY);
         reply_result(reply, &size, sub, err, failed < 0 ? &results[i] : NULL);
     }
+    LS_ASSERT(reply->data_size == i && size <= UINT16_MAX);
     reply->rec.size = (uint16_t)size;
     return rc;
 }
@@ -153,6 +157,7 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
     int failed = -1;
     int i = 0;
     for (const struct zk_request *sub = sub_at(multi, &at); sub != NULL; sub = sub_at(multi, &at), i++) {
+        LS_ASSERT(i < MULTI_MAX);
         rc = operation_do(sub, session, zxid, &results[i]);
         if (rc != ZOK) {
             failed = i;
@@ -164,6 +169,7 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
         arena_resize(fakezk.arena, fakezk.server_block[0], used);
         memcpy(leader, undo, used);
     }
+    LS_ASSERT((failed < 0) == (rc == ZOK));
     announce_effects(client, multi, failed, rc);
     return multi_results(reply, multi, failed, rc, results);
 }
@@ -176,6 +182,7 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
  * - 0 otherwise. A closing session removes its own nodes: it is no longer in the log then. */
 static uint8_t actor_of(int client, const struct zk_txn *txn)
 {
+    LS_ASSERT(txn->rec.tag == TXN_DELETE);
     bool lives = txn->session != 0 && fakezk_session_live(txn->session);
     if (client == (int)FAKEZK_NONE) {
         return lives ? FAKEZK_BY_OPERATOR : 0;
@@ -185,6 +192,7 @@ static uint8_t actor_of(int client, const struct zk_txn *txn)
 
 static void announce_set(int client, const struct zk_txn *txn)
 {
+    LS_ASSERT(txn->rec.tag == TXN_SET);
     const struct zk_node *node = tree_find(0, txn->bytes);
     if (node == NULL) {
         return; /* the same multi has deleted the node */
@@ -204,6 +212,7 @@ static void announce_set(int client, const struct zk_txn *txn)
 
 static void announce(int client, const struct zk_txn *txn)
 {
+    LS_ASSERT(txn->zxid == the_log()->zxid);
     struct fakezk_event event = {.client = (uint8_t)client, .path = txn->bytes};
     if (txn->rec.tag == TXN_CREATE) {
         event.kind = FAKEZK_NODE_CREATED;
@@ -253,6 +262,7 @@ static void fire(int server, const struct zk_txn *txn)
 /* Queues the batch for one follower; `reply` goes with it if the client is connected there. */
 static void forward(int server, int client, int slot, const struct zk_message *reply)
 {
+    LS_ASSERT(server > 0 && server < fakezk.options.servers);
     struct pack pack = server_pack(server);
     size_t at = 0;
     for (struct zk_txn *txn = batch_at(&at); txn != NULL; txn = batch_at(&at)) {
@@ -292,6 +302,7 @@ static void publish(int client)
     for (struct zk_txn *txn = batch_at(&at); txn != NULL; txn = batch_at(&at)) {
         fire(0, txn);
     }
+    LS_ASSERT(the_log()->zxid > server_at(0)->zxid);
     server_mark(0)->zxid = the_log()->zxid;
 }
 
@@ -314,6 +325,7 @@ static void forward_all(int client, int slot, int server, const struct zk_messag
 static int32_t present_epoch(void)
 {
     const struct zk_log *log = the_log();
+    LS_ASSERT(log->epochs < FAKEZK_EPOCHS_MAX);
     return log->epochs > 0 ? log->begin[log->epochs - 1] : 0;
 }
 
@@ -323,6 +335,7 @@ void commit_begin_epoch(void)
     const struct zk_log *log = the_log();
     if (log->zxid > present_epoch() && log->epochs < FAKEZK_EPOCHS_MAX - 1) {
         struct zk_log *marked = log_mark();
+        LS_ASSERT(marked->zxid >= 0);
         marked->begin[marked->epochs++] = (marked->zxid / EPOCH_STEP + 1) * EPOCH_STEP;
     }
 }
@@ -333,6 +346,7 @@ static void take_number(void)
     struct zk_log *log = log_mark();
     int32_t begin = present_epoch();
     log->zxid = (log->zxid > begin ? log->zxid : begin) + 1;
+    LS_ASSERT(log->zxid > begin);
 }
 
 int64_t fakezk_zxid(int32_t number)
@@ -359,10 +373,12 @@ static void begin_batch(void)
     batch_clear();
     take_number();
     server_mark(0);
+    LS_ASSERT(batch_ends(0));
 }
 
 int32_t commit_request(int client, int slot, int32_t session, int server, const struct zk_request *request)
 {
+    LS_ASSERT(op_is_write(request->rec.tag) && session > 0);
     begin_batch();
     int32_t zxid = the_log()->zxid;
     struct zk_message *reply = reply_begin(request, zxid);
@@ -383,6 +399,7 @@ int32_t commit_request(int client, int slot, int32_t session, int server, const 
     if (batch_ends(0)) {
         batch_add(TXN_NOTHING, zxid, "", NULL, -1);
     }
+    LS_ASSERT(!batch_ends(0));
     publish(client);
     bool answered = slot != (int)FAKEZK_NONE;
     forward_all(client, slot, server, answered ? reply : NULL);
@@ -394,6 +411,7 @@ int32_t commit_request(int client, int slot, int32_t session, int server, const 
 
 int32_t commit_sync(int client, int slot, int server, const struct zk_request *request)
 {
+    LS_ASSERT(request->rec.tag == OP_SYNC);
     aside_late_all();
     int32_t zxid = the_log()->zxid;
     struct zk_message *reply = reply_begin(request, zxid);
@@ -423,6 +441,7 @@ static int32_t next_session_number(int client)
 
 static struct zk_session *add_session(int client, int32_t number)
 {
+    LS_ASSERT(number == 0 || (session_find(number) == NULL && session_client(number) == client));
     struct pack pack = log_pack();
     struct rec *before = pack_first(&pack, LIST_SESSION);
     while (before != NULL && ((struct zk_session *)before)->client <= client) {
@@ -452,6 +471,7 @@ int32_t commit_open_session(int client, int32_t timeout_ms)
     forward_all(client, 0, 0, NULL);
     struct fakezk_event event = {.kind = FAKEZK_SESSION_OPENED, .client = (uint8_t)client, .session = number};
     fakezk_emit(&event);
+    LS_ASSERT(session_find(number) == session);
     return number;
 }
 
@@ -465,6 +485,7 @@ static struct zk_node *next_ephemeral(int32_t session)
         struct zk_node *node = (struct zk_node *)rec;
         if (node->stat.owner == session) {
             found = node;
+            LS_ASSERT(node->rec.tag == NODE_EPHEMERAL);
             if ((fakezk.options.seed & 4) == 0 || fakezk.options.fixed_orders) {
                 return found;
             }
@@ -478,6 +499,7 @@ void commit_close_session(int32_t number)
     aside_late_all();
     struct zk_session *session = session_find(number);
     LS_ASSERT(session != NULL);
+    LS_ASSERT(session->rec.tag == SESSION_CLOSING);
     int client = session->client;
     begin_batch();
     int32_t zxid = the_log()->zxid;
@@ -500,6 +522,7 @@ void commit_close_session(int32_t number)
     struct pack pack = log_pack();
     pack_remove(&pack, &session_find(number)->rec);
     aside_forget(number);
+    LS_ASSERT(session_find(number) == NULL);
     publish(client);
     forward_all(client, 0, 0, NULL);
     server_end_session(0, number);
@@ -511,6 +534,7 @@ void commit_close_session(int32_t number)
 
 static void apply_txn(int server, const struct zk_txn *txn)
 {
+    LS_ASSERT(server > 0);
     switch (txn->rec.tag) {
     case TXN_CREATE:
         tree_create(server, txn);
@@ -530,6 +554,7 @@ static void apply_txn(int server, const struct zk_txn *txn)
     default:
         break;
     }
+    LS_ASSERT(txn->zxid >= server_at(server)->zxid);
     server_mark(server)->zxid = txn->zxid;
 }
 
@@ -567,6 +592,7 @@ static void end_operator_batch(void)
 /* Creates a node for the operator. The caller has committed the late writes before it looked at the tree. */
 void commit_operator_create(const char *path, int perms, int node_kind)
 {
+    LS_ASSERT(tree_find(0, path) == NULL);
     begin_batch();
     char parent_path[FAKEZK_PATH_MAX];
     tree_parent(path, parent_path);
@@ -584,6 +610,7 @@ void commit_operator_create(const char *path, int perms, int node_kind)
 /* Marks the lists on their way to a client as read before a deletion; see FAKEZK_LISTED. */
 static void outdate_lists(int client)
 {
+    LS_ASSERT(client >= 0 && client < fakezk.options.clients);
     struct pack pack = client_pack(client);
     for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
         struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot);
@@ -600,6 +627,7 @@ static void outdate_lists(int client)
 void commit_operator_delete(const char *path)
 {
     const struct zk_node *node = tree_find(0, path);
+    LS_ASSERT(node != NULL && node->stat.children == 0);
     if (node->stat.owner != 0 && owner_client(node->stat.owner) != 0) {
         outdate_lists(owner_client(node->stat.owner) - 1);
     }
@@ -617,6 +645,7 @@ void commit_operator_delete(const char *path)
 
 bool commit_operator_set_perms(const char *path, int perms)
 {
+    LS_ASSERT(tree_find(0, path) != NULL);
     begin_batch();
     if (!operation_set_acl(tree_find(0, path), the_log()->zxid, path, perms, 0)) {
         return false;
@@ -627,6 +656,7 @@ bool commit_operator_set_perms(const char *path, int perms)
 
 bool commit_operator_set(const char *path, const char *text)
 {
+    LS_ASSERT(tree_find(0, path) != NULL);
     begin_batch();
     if (!operation_set_data(tree_find(0, path), the_log()->zxid, path, text, (int32_t)strlen(text))) {
         return false;

@@ -59,6 +59,7 @@ void deliver_open(void)
 
 static void overwrite(struct lent *where, int level)
 {
+    LS_ASSERT(level >= 0 && level < DEPTH_MAX);
     memset(where->scratch[level], FAKEZK_POISON, scratch_used[level]);
     memset(where->names[level], FAKEZK_POISON, (size_t)names_used[level] * sizeof where->names[level][0]);
     memset(&where->values[level], FAKEZK_POISON, values_used[level] ? sizeof where->values[level] : 0);
@@ -84,6 +85,7 @@ static void hide(bool wanted)
 
 void fakezk_lend(int wanted)
 {
+    LS_ASSERT(wanted == 0 || wanted == 1);
     hide(wanted == 1 && arena_points_at(fakezk.arena, &lent[0].area, sizeof lent[0].area));
     area = wanted;
     depth = 0;
@@ -130,6 +132,7 @@ static inline __attribute__((always_inline)) void before_callback(void)
 
 void deliver_queue(int client, int slot, const struct zk_message *message)
 {
+    LS_ASSERT(message->rec.tag <= MESSAGE_NODE && message->rec.size % 8 == 0);
     struct pack pack = client_pack(client);
     struct zk_message *copy = (struct zk_message *)pack_append(&pack, LIST_MESSAGE + slot, message->rec.size);
     if (copy == NULL) {
@@ -138,6 +141,7 @@ void deliver_queue(int client, int slot, const struct zk_message *message)
     }
     pack_fill(&copy->rec, &message->rec);
     copy->rec.word = 1;
+    LS_ASSERT(copy->rec.size == message->rec.size);
 }
 
 void deliver_session_event(int client, int slot, int state)
@@ -160,6 +164,7 @@ static const char *strip(const struct _zhandle *zh, const char *path)
         return path;
     }
     size_t size = strlen(fakezk.chroot[zh->chroot]);
+    LS_ASSERT(strncmp(path, fakezk.chroot[zh->chroot], size) == 0);
     const char *rest = path + size;
     return *rest != 0 ? rest : "/";
 }
@@ -221,6 +226,7 @@ static void fill_results(const struct _zhandle *zh, const struct zk_message *m)
     zoo_op_result_t *results = m->out;
     const unsigned char *at = (const unsigned char *)m + ((sizeof *m + m->path_size + 1u + 7u) & ~(size_t)7);
     for (int i = 0; results != NULL && i < m->out_size; i++) {
+        LS_ASSERT(m->data_size < 0 || i < m->data_size);
         if (m->data_size < 0) {
             results[i].err = m->rc;
             continue;
@@ -257,6 +263,7 @@ static void call_acl(const struct zk_message *m, struct ACL_vector *vector, stru
 
 static void call_completion(const struct _zhandle *zh, const struct zk_message *m, int level)
 {
+    LS_ASSERT(level >= 0 && level < DEPTH_MAX && m->rec.tag == MESSAGE_REPLY);
     if (m->completion == 0) {
         return;
     }
@@ -268,6 +275,7 @@ static void call_completion(const struct _zhandle *zh, const struct zk_message *
     api_stat(&m->stat, stat);
     const char *path = ok ? strip(zh, m->bytes) : NULL;
     *strings = message_names(m, from->names[level]);
+    LS_ASSERT(strings->count >= 0 && strings->count <= FAKEZK_NAMES_MAX);
     size_t names = (size_t)strings->count;
     names_used[level] = strings->count > names_used[level] ? strings->count : names_used[level];
     values_used[level] = true;
@@ -310,6 +318,7 @@ static void call_completion(const struct _zhandle *zh, const struct zk_message *
 static void call_watchers(struct _zhandle *zh, int type, int state, const char *path,
                           const struct watch_target *targets, int count)
 {
+    LS_ASSERT(count >= 0 && count <= WATCH_TARGETS_MAX + 1);
     for (int i = 0; i < count; i++) {
         watcher_fn fn = (watcher_fn)code_unpack_fn(targets[i].watcher);
         if (fn != NULL) {
@@ -323,6 +332,7 @@ static void call_watchers(struct _zhandle *zh, int type, int state, const char *
 
 static void deliver_session(struct _zhandle *zh, const struct zk_message *m)
 {
+    LS_ASSERT(m->rec.tag == MESSAGE_SESSION);
     struct watch_target targets[WATCH_TARGETS_MAX + 1];
     struct fakezk_event event = {.kind = FAKEZK_SESSION_EVENT,
                                  .client = zh->client,
@@ -400,15 +410,18 @@ void deliver_next(int client, int slot)
     memcpy(m, head, size);
     pack_remove(&pack, &head->rec);
     link_receive(client, slot, m);
+    LS_ASSERT(m->rec.word == 1);
     if (message_is_list(m) && m->data_size > FAKEZK_NAMES_MAX) {
         fakezk_note_trouble("limit: a list of %d children", m->data_size);
         return;
     }
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    LS_ASSERT(zh->open && !client_at(client)->paused);
     uint8_t was_busy = zh->busy;
     zh->busy = 1;
     depth++;
     run_message(zh, m, depth - 1);
+    LS_ASSERT(depth > 0 && depth <= DEPTH_MAX);
     depth--;
     memset(m, FAKEZK_POISON, size);
     client_mark(client);

@@ -87,11 +87,13 @@ static struct fakezk kept[2];
 
 void fakezk_keep(int place)
 {
+    LS_ASSERT(place == 0 || place == 1);
     kept[place] = fakezk;
 }
 
 void fakezk_put_back(int place)
 {
+    LS_ASSERT(kept[place].arena == fakezk.arena);
     fakezk = kept[place];
 }
 
@@ -104,6 +106,7 @@ void fakezk_enter(int client)
 
 void fakezk_leave(void)
 {
+    LS_ASSERT(fakezk.entered < fakezk.options.clients);
     fakezk.entered = -1;
 }
 

@@ -68,6 +68,7 @@ static uint8_t intern_chroot(const char *slash)
     if (slash == NULL) {
         return 0;
     }
+    LS_ASSERT(fakezk.chroots >= 1 && fakezk.chroots <= CHROOTS_MAX);
     for (int i = 1; i < fakezk.chroots; i++) {
         if (strcmp(fakezk.chroot[i], slash) == 0) {
             return (uint8_t)i;
@@ -95,6 +96,7 @@ static void open_slot(int client, int slot, const char *host, watcher_fn fn, int
                       const clientid_t *id, const void *context, int flags)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    LS_ASSERT(!zh->open && zh->session == 0 && head_request(client, slot) == NULL);
     zh->open = (flags & ZOO_READONLY) != 0 ? OPEN_READ_ONLY : OPEN_WRITABLE;
     zh->client = (uint8_t)client;
     zh->slot = (uint8_t)slot;
@@ -178,6 +180,7 @@ void handle_finish_close(int client, int slot)
 /* Calls every completion that is still due. */
 void handle_drain(int client, int slot)
 {
+    LS_ASSERT(!handle_at(client, slot)->link && head_request(client, slot) == NULL);
     struct pack pack = client_pack(client);
     client_mark(client)->handle[slot].closing = 1;
     bool call = (fakezk.options.defects & FAKEZK_DEFECT_DROP_AT_CLOSE) == 0;
@@ -191,6 +194,7 @@ void handle_drain(int client, int slot)
  * (F22). */
 static bool reaches_leader(const struct _zhandle *zh)
 {
+    LS_ASSERT(zh->open && !zh->closing);
     return zh->link && zh->half <= HALF_REARM && !zh->severed && !client_at(zh->client)->partitioned &&
            !server_at(zh->server)->frozen && fakezk_session_live(zh->session);
 }

@@ -6,6 +6,7 @@
 #define FAKEZK_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/code.h"
 #include "base/pack.h"
 
@@ -181,6 +182,7 @@ enum zk_op {
 
 static inline bool op_is_write(int op)
 {
+    LS_ASSERT(op >= 0 && op < OP_KINDS);
     return ((1u << OP_CREATE | 1u << OP_CREATE2 | 1u << OP_DELETE | 1u << OP_SET | 1u << OP_SET_ACL |
              1u << OP_MULTI) >>
                 op &
@@ -332,12 +334,14 @@ static inline struct zk_log *log_mark(void)
 
 static inline struct zk_server *server_mark(int s)
 {
+    LS_ASSERT(s >= 0 && s < fakezk.options.servers);
     arena_mark(fakezk.arena, fakezk.server_block[s]);
     return server_at(s);
 }
 
 static inline struct zk_client *client_mark(int c)
 {
+    LS_ASSERT(c >= 0 && c < fakezk.options.clients);
     arena_mark(fakezk.arena, fakezk.client_block[c]);
     return client_at(c);
 }
@@ -400,6 +404,7 @@ static inline bool fakezk_seen_matters(void)
 
 static inline int64_t api_zxid(int32_t zxid)
 {
+    LS_ASSERT(zxid >= 0);
     return zxid == 0 ? 0 : FAKEZK_EPOCH + fakezk_zxid(zxid);
 }
 

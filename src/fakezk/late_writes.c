@@ -13,6 +13,7 @@
 /* Keeps a write in a list of the log. In its record, `forwarded` holds the session and `lo_ms` the client. */
 static struct zk_request *set_aside(int list, int client, int32_t session, const struct zk_request *request)
 {
+    LS_ASSERT(op_is_write(request->rec.tag) && session > 0);
     struct pack pack = log_pack();
     struct zk_request *late = (struct zk_request *)pack_append(&pack, list, request->rec.size);
     if (late == NULL) {
@@ -43,6 +44,7 @@ static void commit_now(struct zk_request *late)
     pack_remove(&pack, &late->rec);
     struct zk_request *request = (struct zk_request *)copy;
     const struct zk_session *session = session_find(request->forwarded);
+    LS_ASSERT(request->lo_ms >= 0 && request->lo_ms < fakezk.options.clients);
     if (session != NULL && session->rec.tag == SESSION_LIVE) {
         commit_request(request->lo_ms, (int)FAKEZK_NONE, request->forwarded, 0, request);
     }
@@ -60,6 +62,7 @@ void aside_late_all(void)
     while (pack_first(&pack, LIST_LATE) != NULL) {
         aside_late_first();
     }
+    LS_ASSERT(pack_first(&pack, LIST_LATE) == NULL);
 }
 
 /* ---- writes behind a broken link ---- */
@@ -67,6 +70,7 @@ void aside_late_all(void)
 /* Keeps a write that a server has not read. In its record, `hi_ms` holds the server. */
 void aside_linger(int client, int32_t session, int server, const struct zk_request *request)
 {
+    LS_ASSERT(server >= 0 && server < fakezk.options.servers);
     struct zk_request *left = set_aside(LIST_LINGER, client, session, request);
     if (left != NULL) {
         left->hi_ms = server;

@@ -16,6 +16,7 @@ void link_window(int32_t *lo_ms, int32_t *hi_ms)
     } else {
         *lo_ms = *hi_ms = 0;
     }
+    LS_ASSERT(*lo_ms <= *hi_ms);
 }
 
 /* Returns the number of node events received and not told, including this one if it waits in the queue. */
@@ -34,6 +35,7 @@ static uint32_t node_events(int client, int slot)
 void link_receive(int client, int slot, struct zk_message *message)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    LS_ASSERT(zh->open);
     if (message->rec.word != 0) {
         return;
     }
@@ -71,6 +73,7 @@ void link_receive(int client, int slot, struct zk_message *message)
 static void queue_failure(int client, int slot, int op, code_ref completion, const void *data, void *out,
                           int out_size, int rc)
 {
+    LS_ASSERT(rc != ZOK);
     struct zk_message message = {.rec = {.tag = MESSAGE_REPLY, .size = sizeof message + 8, .word = 1}};
     _Alignas(8) unsigned char space[sizeof message + 8] = {0};
     message.op = (uint8_t)op;
@@ -113,6 +116,7 @@ static int lost_count;
 
 static void lose(struct lost_reply reply)
 {
+    LS_ASSERT(lost_count >= 0 && lost_count <= LOST_MAX);
     if (lost_count == LOST_MAX) {
         fakezk_note_trouble("limit: more than %d answers are lost at once", LOST_MAX);
         return;
@@ -152,10 +156,12 @@ static void fail_lost(int client, int slot, int rc)
     }
     lost_count = 0;
     link_fail_requests(client, slot, rc);
+    LS_ASSERT(lost_count == 0 && head_request(client, slot) == NULL);
 }
 
 static void receive_all(int client, int slot, int keep)
 {
+    LS_ASSERT(keep >= 0);
     struct pack pack = client_pack(client);
     int index = 0;
     int received = 0;
@@ -202,10 +208,12 @@ static void forget_new_session(struct _zhandle *zh)
         zh->session = 0;
     }
     zh->half = HALF_NOT;
+    LS_ASSERT(zh->half == HALF_NOT);
 }
 
 static void unlink_handle(int client, int slot)
 {
+    LS_ASSERT(handle_at(client, slot)->open);
     session_settle_pings(client);
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     forget_new_session(zh);
@@ -229,6 +237,7 @@ static bool state_lags(void)
  * completions (F10, F43). A client that was not connected yet gets no event. */
 static void lose_link(int client, int slot, int rc)
 {
+    LS_ASSERT(fakezk_unreceived_messages(client, slot) == 0);
     int state = handle_at(client, slot)->state;
     bool connected = state == ZOO_CONNECTED_STATE || state == ZOO_READONLY_STATE;
     unlink_handle(client, slot);
@@ -312,6 +321,7 @@ static bool read_ahead(int client, int slot, bool late)
     struct pack pack = client_pack(client);
     const struct _zhandle *zh = handle_at(client, slot);
     const struct zk_request *head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot);
+    LS_ASSERT(head != NULL);
     const struct zk_session *session = session_find(zh->session);
     if (late) {
         aside_park(client, zh->session, head);
@@ -411,6 +421,7 @@ void link_close(int client, int slot, bool flush)
         commit_close_session(zh->session);
     }
     fail_lost(client, slot, ZCLOSING);
+    LS_ASSERT(!zh->link && head_request(client, slot) == NULL);
 }
 
 /* ---- failed attempts ---- */
@@ -426,6 +437,7 @@ bool fakezk_can_refuse(int client, int handle)
 static void fail_attempt(int client, int slot, int rc)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    LS_ASSERT(zh->open && !zh->link);
     bool twice = (fakezk.options.defects & FAKEZK_DEFECT_CURSOR) != 0;
     zh->halved = twice && fakezk.options.servers % 2 == 0;
     zh->lags = 0;
@@ -472,6 +484,7 @@ void link_give_up(int client, int slot)
 static void expire_handle(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    LS_ASSERT(zh->open && !zh->link);
     zh->state = ZOO_EXPIRED_SESSION_STATE;
     deliver_session_event(client, slot, ZOO_EXPIRED_SESSION_STATE);
     link_fail_requests(client, slot, ZSESSIONEXPIRED);
@@ -481,6 +494,7 @@ static void expire_handle(int client, int slot)
  * link for up, and mute. */
 void link_sever(int client, int slot)
 {
+    LS_ASSERT(handle_at(client, slot)->link);
     const struct zk_client *c = client_at(client);
     if (!c->partitioned && !c->paused) {
         link_drop(client, slot, ZCONNECTIONLOSS, true);
@@ -509,6 +523,7 @@ static int32_t clamp_timeout(int32_t wanted)
 {
     int32_t low = 2 * fakezk.options.tick_ms;
     int32_t high = 20 * fakezk.options.tick_ms;
+    LS_ASSERT(low <= high);
     return wanted < low ? low : (wanted > high ? high : wanted);
 }
 
@@ -516,6 +531,7 @@ static int32_t clamp_timeout(int32_t wanted)
  * again. */
 static int answer_watch(int server, int table, const char *path, int32_t last_zxid, int32_t *czxid)
 {
+    LS_ASSERT(table >= WATCH_DATA && table < WATCH_NONE);
     const struct zk_node *node = tree_find(server, path);
     *czxid = node != NULL ? node->stat.czxid : 0;
     if (table == WATCH_EXIST) {
@@ -584,6 +600,7 @@ static bool is_first_of_path(const struct pack *pack, const struct zk_watch *wat
 
 static void set_watch(int client, int slot, int server, int table, const char *path, int32_t set_on)
 {
+    LS_ASSERT(table >= WATCH_DATA && table < WATCH_NONE);
     int32_t czxid = 0;
     int type = answer_watch(server, table, path, handle_at(client, slot)->last_zxid, &czxid);
     if (type == 0) {
@@ -595,6 +612,7 @@ static void set_watch(int client, int slot, int server, int table, const char *p
 
 static void set_watches(int client, int slot, int server)
 {
+    LS_ASSERT(handle_at(client, slot)->link && handle_at(client, slot)->half == HALF_NOT);
     struct pack pack = client_pack(client);
     for (int table = WATCH_DATA; table <= WATCH_CHILD; table++) {
         char path[FAKEZK_PATH_MAX] = "";
@@ -626,6 +644,7 @@ static int32_t hand_out_session(struct _zhandle *zh, int client)
 {
     int32_t number = commit_open_session(client, zh->timeout_ms);
     zh->session = number;
+    LS_ASSERT(session_client(number) == client || number == 0);
     return number;
 }
 
@@ -637,6 +656,7 @@ static void catch_up_all(int server)
     while (server != 0 && pack_first(&pack, LIST_BACKLOG) != NULL) {
         commit_catch_up(server);
     }
+    LS_ASSERT(server == 0 || pack_first(&pack, LIST_BACKLOG) == NULL);
 }
 
 /* Takes a session over: it goes on under the timeout that this handle asks for (F18, F28). */
@@ -645,6 +665,7 @@ static void take_over_session(int client, int slot)
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     close_older(client, slot, zh->session);
     struct zk_session *session = session_find(zh->session);
+    LS_ASSERT(session != NULL && session->rec.tag == SESSION_LIVE);
     if (session->timeout_ms != zh->timeout_ms || session->gone) {
         log_mark();
         session->timeout_ms = zh->timeout_ms;
@@ -657,6 +678,7 @@ static void take_over_session(int client, int slot)
 static bool admit(int client, int slot, int server, bool resumes)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    LS_ASSERT(!zh->link && !zh->stranger);
     if (resumes) {
         take_over_session(client, slot);
     } else {
@@ -677,6 +699,7 @@ static bool admit(int client, int slot, int server, bool resumes)
  * not touch it at the leader. */
 static void admit_read_only(struct _zhandle *zh, int server)
 {
+    LS_ASSERT(server_at(server)->frozen);
     zh->server = (uint8_t)server;
     zh->halved = 0;
     bool known = session_find(zh->session) != NULL || server_awaits_end(server, zh->session);
@@ -686,6 +709,7 @@ static void admit_read_only(struct _zhandle *zh, int server)
 /* Answers a connect request. The client hears the answer in the handshake. */
 static bool answer(int client, int slot, int server)
 {
+    LS_ASSERT(server >= 0 && server < fakezk.options.servers);
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     if (zh->stranger) {
         close_older(client, slot, zh->session); /* F32: the password is checked second */
@@ -708,6 +732,7 @@ static bool answer(int client, int slot, int server)
 
 void link_connect(int client, int slot, int server)
 {
+    LS_ASSERT(handle_at(client, slot)->open && !handle_at(client, slot)->link);
     if (!answer(client, slot, server)) {
         return;
     }
@@ -722,6 +747,7 @@ void link_handshake(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
     int32_t now = clock_ms();
+    LS_ASSERT(zh->link && zh->half > HALF_REARM);
     if (zh->half == HALF_REFUSED) {
         zh->half = HALF_NOT;
         zh->link = 0;
@@ -744,6 +770,7 @@ void link_handshake(int client, int slot)
 void link_rearm(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    LS_ASSERT(zh->link && zh->half == HALF_REARM);
     zh->half = HALF_NOT;
     set_watches(client, slot, zh->server);
 }

@@ -95,6 +95,7 @@ static void write_suffix(char *to, int32_t number)
     while (count < width) {
         digits[count++] = '0';
     }
+    LS_ASSERT(count <= (int)SUFFIX_BYTES_MAX);
     while (count > 0) {
         *to++ = digits[--count];
     }
@@ -141,6 +142,7 @@ static int op_create(const struct zk_request *request, int32_t session, int32_t 
         return ZSYSTEMERROR;
     }
     result->stat = tree_stat(tree_find(0, result->path));
+    LS_ASSERT(result->stat.czxid == zxid && result->stat.children == 0);
     result->has_stat = true;
     return ZOK;
 }
@@ -168,6 +170,7 @@ static int op_delete(const struct zk_request *request, int32_t zxid)
     if (node->stat.children > 0) {
         return ZNOTEMPTY;
     }
+    LS_ASSERT(parent->stat.children > 0 && node->stat.czxid <= zxid);
     struct zk_txn *txn = batch_add(TXN_DELETE, zxid, request->bytes, NULL, -1);
     if (txn == NULL) {
         return ZSYSTEMERROR;
@@ -182,6 +185,7 @@ static int op_delete(const struct zk_request *request, int32_t zxid)
 bool operation_set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
                         int32_t size)
 {
+    LS_ASSERT(node->stat.mzxid <= zxid && size >= -1);
     struct zk_txn *txn = batch_add(TXN_SET, zxid, path, data, size);
     if (txn == NULL) {
         return false;
@@ -209,12 +213,14 @@ static int op_set(const struct zk_request *request, int32_t zxid, struct operati
         return ZSYSTEMERROR;
     }
     result->stat = tree_stat(tree_find(0, request->bytes));
+    LS_ASSERT(result->stat.mzxid == zxid);
     result->has_stat = true;
     return ZOK;
 }
 
 bool operation_set_acl(const struct zk_node *node, int32_t zxid, const char *path, int perms, uint32_t owner)
 {
+    LS_ASSERT(node->stat.czxid <= zxid);
     struct zk_txn *txn = batch_add(TXN_SET_ACL, zxid, path, NULL, -1);
     if (txn == NULL) {
         return false;
@@ -269,6 +275,7 @@ static int op_check(const struct zk_request *request)
 int operation_do(const struct zk_request *request, int32_t session, int32_t zxid,
                  struct operation_result *result)
 {
+    LS_ASSERT(zxid == the_log()->zxid && session > 0);
     memset(result, 0, sizeof *result);
     switch (request->rec.tag) {
     case OP_CREATE:

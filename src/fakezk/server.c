@@ -54,6 +54,7 @@ static int compare_watch(const struct zk_server_watch *w, const char *path, int 
 
 void server_watch_add(int server, int client, int slot, int table, const char *path)
 {
+    LS_ASSERT(table >= WATCH_DATA && table < WATCH_NONE);
     struct pack pack = server_pack(server);
     struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH);
     for (; rec != NULL; rec = pack_next(&pack, rec)) {
@@ -66,6 +67,7 @@ void server_watch_add(int server, int client, int slot, int table, const char *p
         }
     }
     size_t size = strlen(path);
+    LS_ASSERT(size < FAKEZK_PATH_MAX);
     struct zk_server_watch *watch =
         (struct zk_server_watch *)pack_insert(&pack, LIST_SERVER_WATCH, rec, sizeof *watch + size + 1);
     if (watch == NULL) {
@@ -81,6 +83,7 @@ void server_watch_add(int server, int client, int slot, int table, const char *p
 
 bool server_watch_remove(int server, int client, int slot, int table, const char *path)
 {
+    LS_ASSERT(table >= WATCH_DATA && table < WATCH_NONE);
     struct pack pack = server_pack(server);
     for (struct rec *rec = pack_first(&pack, LIST_SERVER_WATCH); rec != NULL; rec = pack_next(&pack, rec)) {
         if (compare_watch((struct zk_server_watch *)rec, path, client, slot, table) == 0) {
@@ -125,6 +128,7 @@ void server_watch_drop(int client, int slot)
 
 void server_end_session(int server, int32_t session)
 {
+    LS_ASSERT(session_find(session) == NULL);
     struct session_users users = session_users(session);
     for (int client = users.first; client < users.end; client++) {
         for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
@@ -147,6 +151,7 @@ static bool concerns(int type, int table)
 static void send_event(int client, int slot, int type, const char *path, int32_t czxid, int32_t cause,
                        int owner)
 {
+    LS_ASSERT(owner >= 0 && owner <= fakezk.options.clients);
     struct zk_message *message = (struct zk_message *)reply_space;
     size_t path_size = strlen(path);
     memset(message, 0, sizeof *message + path_size + 8);
@@ -163,6 +168,7 @@ static void send_event(int client, int slot, int type, const char *path, int32_t
 
 void server_fire(int server, int type, const char *path, int32_t czxid, int32_t cause, int owner)
 {
+    LS_ASSERT(cause > 0);
     struct pack pack = server_pack(server);
     int sent_client = -1;
     int sent_slot = -1;
@@ -205,6 +211,7 @@ void server_send(int client, int slot, const struct zk_message *message)
     if (message->rec.tag == MESSAGE_REPLY) {
         struct rec *head = pack_first(&pack, LIST_REQUEST + slot);
         LS_ASSERT(head != NULL);
+        LS_ASSERT(head->tag == message->op);
         pack_remove(&pack, head);
     }
     int32_t lo = 0;
@@ -215,6 +222,7 @@ void server_send(int client, int slot, const struct zk_message *message)
         lo = before->lo_ms > lo ? before->lo_ms : lo;
         hi = before->hi_ms > hi ? before->hi_ms : hi;
     }
+    LS_ASSERT(lo <= hi);
     struct zk_message *copy = (struct zk_message *)pack_append(&pack, LIST_MESSAGE + slot, message->rec.size);
     if (copy == NULL) {
         fakezk_note_trouble("limit: the messages of a client do not fit");
@@ -232,6 +240,7 @@ void server_send(int client, int slot, const struct zk_message *message)
 
 static struct zk_message *reply_begin(const struct zk_request *request, int32_t zxid)
 {
+    LS_ASSERT(request->path_size < FAKEZK_PATH_MAX);
     struct zk_message *reply = (struct zk_message *)reply_space;
     size_t path_size = request->path_size;
     memset(reply, 0, sizeof *reply + path_size + 8);
@@ -258,6 +267,7 @@ static void reply_finish(struct zk_message *reply, const unsigned char *end)
 {
     size_t size = (size_t)(end - reply_space);
     size_t padded = (size + 7) & ~(size_t)7;
+    LS_ASSERT(padded <= sizeof reply_space && padded <= UINT16_MAX);
     memset(reply_space + size, 0, padded - size);
     reply->rec.size = (uint16_t)padded;
 }
@@ -288,6 +298,7 @@ static enum list_order list_order(void)
 /* Returns which child stands at a place, counted from the oldest one, or in the tree's order. */
 static int child_at(enum list_order order, int place, int count)
 {
+    LS_ASSERT(place >= 0 && place < count);
     int half = (count + 1) / 2;
     switch (order) {
     case LIST_OF_THE_TREE_REVERSED:
@@ -322,6 +333,7 @@ static void sort_by_age(struct zk_node **children, int count)
 
 static void order_children(struct zk_node **children, int count)
 {
+    LS_ASSERT(count >= 0 && count <= CHILDREN_MAX);
     struct zk_node *listed[CHILDREN_MAX];
     enum list_order order = list_order();
     if (order == LIST_OF_THE_TREE) {
@@ -348,6 +360,7 @@ static unsigned char *list_children(int server, struct zk_message *reply, const 
         }
         children[count++] = child;
     }
+    LS_ASSERT(count == CHILDREN_MAX || count == reply->stat.children);
     order_children(children, count);
     unsigned char *to = reply_tail(reply);
     for (int i = 0; i < count; i++) {
@@ -379,6 +392,7 @@ static void leave_watch(int server, int client, int slot, const struct zk_reques
     } else {
         return;
     }
+    LS_ASSERT(!op_is_write(op));
     server_watch_add(server, client, slot, reply->table, request->bytes);
 }
 
@@ -415,6 +429,7 @@ static unsigned char *read_node(int server, const struct zk_request *request, st
 
 static int check_watch(int server, int client, int slot, const struct zk_request *request)
 {
+    LS_ASSERT(request->rec.tag == OP_UNWATCH);
     bool found = false;
     for (int table = WATCH_DATA; table <= WATCH_CHILD; table++) {
         bool child = table == WATCH_CHILD;
@@ -438,6 +453,7 @@ static int check_watch(int server, int client, int slot, const struct zk_request
 
 static void answer_read(int client, int slot, int server, const struct zk_request *request)
 {
+    LS_ASSERT(!op_needs_leader(request->rec.tag));
     struct zk_message *reply = reply_begin(request, server_at(server)->zxid);
     unsigned char *tail = reply_tail(reply);
     if (request->rec.tag == OP_UNWATCH) {
@@ -479,6 +495,7 @@ static bool creates_ephemeral(const struct zk_request *request)
 /* Returns the code of a refusal that does not depend on a node (F102 to F105), or ZOK. */
 static int refusal(const struct _zhandle *zh, const struct zk_request *request)
 {
+    LS_ASSERT(zh->link && server_at(zh->server)->throttle < THROTTLED_EACH);
     if (zh->state == ZOO_READONLY_STATE && op_needs_leader(request->rec.tag)) {
         return ZNOTREADONLY;
     }
@@ -497,9 +514,11 @@ void server_apply(int client, int slot, bool refused)
 {
     struct zk_request *head = head_request(client, slot);
     LS_ASSERT(head != NULL && head->rec.size <= sizeof request_space);
+    LS_ASSERT(head->rec.word != 0 && head->forwarded == 0);
     memcpy(request_space, head, head->rec.size);
     const struct zk_request *request = (struct zk_request *)request_space;
     struct _zhandle *zh = &client_mark(client)->handle[slot];
+    LS_ASSERT(zh->open && zh->link);
     if (!server_at(zh->server)->frozen) {
         /* a server that is cut off cannot pass the packet on to the leader (F35) */
         session_touch(zh->session, clock_ms());
@@ -527,6 +546,7 @@ void server_apply(int client, int slot, bool refused)
         return;
     }
     if (zh->server != 0) {
+        LS_ASSERT(head_request(client, slot) != NULL);
         head = head_request(client, slot);
         head->forwarded = zxid == 0 ? -1 : zxid;
     }

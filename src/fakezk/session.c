@@ -35,6 +35,7 @@ static const struct _zhandle *connected_handle(const struct zk_session *session)
  * one. */
 bool session_healthy(const struct zk_session *session)
 {
+    LS_ASSERT(session_client((int32_t)session->rec.word) == session->client);
     const struct _zhandle *zh = connected_handle(session);
     if (zh == NULL || session->gone || server_at(zh->server)->frozen) {
         return false;
@@ -46,6 +47,7 @@ bool session_healthy(const struct zk_session *session)
 int32_t session_deadline_ms(const struct zk_session *session)
 {
     int32_t tick = fakezk.options.tick_ms;
+    LS_ASSERT(tick > 0 && session->timeout_ms >= 0);
     return ((session->touched_ms + session->timeout_ms) / tick + 1) * tick;
 }
 
@@ -53,6 +55,7 @@ void session_touch(int32_t number, int32_t now_ms)
 {
     struct zk_session *session = session_find(number);
     if (fakezk.options.timed && session != NULL && session->touched_ms < now_ms) {
+        LS_ASSERT(now_ms <= clock_ms());
         log_mark();
         session->touched_ms = now_ms;
     }
@@ -118,6 +121,7 @@ bool fakezk_expire(int32_t number)
     }
     bool time_up = is_time_up(session);
     log_mark();
+    LS_ASSERT(session->rec.word == (uint32_t)number);
     session->rec.tag = SESSION_CLOSING;
     struct fakezk_event event = {
         .kind = FAKEZK_SESSION_CLOSING, .client = session->client, .session = number, .code = time_up};

@@ -96,6 +96,7 @@ static void note_child_created(int server, const struct zk_txn *txn)
     }
     struct zk_node *parent = tree_find(server, parent_path);
     LS_ASSERT(parent != NULL);
+    LS_ASSERT(parent->rec.tag != NODE_EPHEMERAL && parent->stat.children >= 0);
     if (parent->created != txn->counter || txn->counter != INT32_MAX) {
         parent->stat.pzxid = txn->zxid; /* it freezes with the counter (F49) */
     }
@@ -106,6 +107,9 @@ static void note_child_created(int server, const struct zk_txn *txn)
 
 bool tree_create(int server, const struct zk_txn *txn)
 {
+    LS_ASSERT(txn->node_kind != NODE_EPHEMERAL || txn->session > 0);
+    LS_ASSERT(txn->zxid >= server_at(server)->zxid);
+    LS_ASSERT(tree_find(server, txn->bytes) == NULL);
     server_mark(server);
     struct pack pack = server_pack(server);
     size_t data_size = txn->data_size > 0 ? (size_t)txn->data_size : 0;
@@ -133,12 +137,14 @@ void tree_delete(int server, const char *path, int32_t zxid)
     struct pack pack = server_pack(server);
     struct zk_node *node = tree_find(server, path);
     LS_ASSERT(node != NULL);
+    LS_ASSERT(node->stat.children == 0 && node->stat.czxid <= zxid);
     char parent_path[FAKEZK_PATH_MAX];
     bool has_parent = tree_parent(path, parent_path);
     pack_remove(&pack, &node->rec);
     if (has_parent) {
         struct zk_node *parent = tree_find(server, parent_path);
         LS_ASSERT(parent != NULL);
+        LS_ASSERT(parent->stat.children > 0 && parent->stat.pzxid <= zxid);
         parent->stat.children--;
         parent->stat.pzxid = zxid;
     }
@@ -150,6 +156,7 @@ bool tree_set(int server, const struct zk_txn *txn)
     struct pack pack = server_pack(server);
     struct zk_node *old = tree_find(server, txn->bytes);
     LS_ASSERT(old != NULL);
+    LS_ASSERT(old->stat.mzxid <= txn->zxid);
     size_t data_size = txn->data_size > 0 ? (size_t)txn->data_size : 0;
     struct zk_node head = *old;
     struct zk_node *node = (struct zk_node *)pack_insert(&pack, LIST_NODE, &old->rec,
@@ -165,6 +172,7 @@ bool tree_set(int server, const struct zk_txn *txn)
     node->stat.version = txn->version;
     node->stat.data_size = txn->data_size;
     memcpy(node->bytes, txn->bytes, txn->path_size + 1u + data_size);
+    LS_ASSERT(tree_find(server, node->bytes) == node);
     pack_remove(&pack, pack_next(&pack, &node->rec));
     return true;
 }
@@ -174,6 +182,7 @@ void tree_set_acl(int server, const struct zk_txn *txn)
     server_mark(server);
     struct zk_node *node = tree_find(server, txn->bytes);
     LS_ASSERT(node != NULL);
+    LS_ASSERT(node->stat.czxid <= txn->zxid);
     node->perms = txn->perms;
     node->rec.word = txn->owner;
     node->stat.aversion = txn->version;
@@ -181,6 +190,7 @@ void tree_set_acl(int server, const struct zk_txn *txn)
 
 struct zk_stat tree_stat(const struct zk_node *node)
 {
+    LS_ASSERT(node->stat.children >= 0);
     struct zk_stat stat = node->stat;
     stat.cversion = (int32_t)(2u * (uint32_t)node->created - (uint32_t)stat.children);
     return stat;

@@ -37,6 +37,7 @@ static struct rec *behind(const struct pack *pack, int list, const char *path)
 static struct zk_watch *find(int client, int slot, int table, const char *path, code_ref watcher,
                              const void *context, bool any)
 {
+    LS_ASSERT(table >= WATCH_DATA && table < WATCH_NONE);
     struct pack pack = client_pack(client);
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         struct zk_watch *watch = (struct zk_watch *)rec;
@@ -59,11 +60,13 @@ static bool is_own(int client, int slot, int32_t session)
 void watch_add(int client, int slot, int table, const char *path, code_ref watcher, void *context,
                const struct zk_stat *stat)
 {
+    LS_ASSERT(table >= WATCH_DATA && table < WATCH_NONE);
     if (find(client, slot, table, path, watcher, context, false) != NULL) {
         return;
     }
     struct pack pack = client_pack(client);
     size_t size = strlen(path);
+    LS_ASSERT(size < FAKEZK_PATH_MAX);
     struct zk_watch *watch = (struct zk_watch *)pack_insert(
         &pack, LIST_WATCH + slot, behind(&pack, LIST_WATCH + slot, path), sizeof *watch + size + 1);
     if (watch == NULL) {
@@ -82,6 +85,7 @@ void watch_add(int client, int slot, int table, const char *path, code_ref watch
 
 static void take_out(int client, int slot, struct zk_watch *watch, int cause)
 {
+    LS_ASSERT(watch->rec.list == LIST_WATCH + slot);
     struct pack pack = client_pack(client);
     announce(client, slot, watch, FAKEZK_WATCH_GONE, cause);
     pack_remove(&pack, &watch->rec);
@@ -110,6 +114,7 @@ void watch_close(int client, int slot)
 
 static int add_target(struct watch_target *out, int count, code_ref watcher, void *context, bool own)
 {
+    LS_ASSERT(count >= 0 && count <= WATCH_TARGETS_MAX);
     for (int i = 0; i < count; i++) {
         if (out[i].watcher == watcher && out[i].context == context) {
             return count;
@@ -125,6 +130,7 @@ static int add_target(struct watch_target *out, int count, code_ref watcher, voi
 
 static void fire(int client, int slot, int table, const char *path, uint32_t number)
 {
+    LS_ASSERT(number > 0);
     struct zk_watch *watch;
     while ((watch = find(client, slot, table, path, 0, NULL, true)) != NULL) {
         client_mark(client);
@@ -134,6 +140,7 @@ static void fire(int client, int slot, int table, const char *path, uint32_t num
 
 void watch_fire(int client, int slot, const struct zk_message *event, uint32_t number)
 {
+    LS_ASSERT(event->rec.tag == MESSAGE_NODE && event->rec.word == 1);
     int type = event->rc;
     if (type == ZOO_DELETED_EVENT || type == ZOO_CHILD_EVENT) {
         fire(client, slot, WATCH_CHILD, event->bytes, number);
@@ -163,6 +170,7 @@ static void move_up(int client, int slot)
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         struct zk_watch *watch = (struct zk_watch *)rec;
         if (watch->fired != 0) {
+            LS_ASSERT(watch->fired > 1); /* the first event has taken those of 1 */
             client_mark(client);
             watch->fired--;
         }
@@ -171,6 +179,7 @@ static void move_up(int client, int slot)
 
 int watch_collect(int client, int slot, const struct zk_message *event, struct watch_target *out)
 {
+    LS_ASSERT(event->rec.tag == MESSAGE_NODE);
     static const int tables[] = {WATCH_CHILD, WATCH_EXIST, WATCH_DATA};
     int count = 0;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

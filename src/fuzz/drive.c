@@ -23,6 +23,7 @@ static void leave(struct fuzz_driver *driver)
         scenario_close(&driver->scenario);
         driver->open = false;
     }
+    LS_ASSERT(!driver->open && driver->first.world == NULL);
 }
 
 static void on_event(void *ctx, const struct event *event)
@@ -37,6 +38,7 @@ static void on_event(void *ctx, const struct event *event)
  * limit. These may interrupt a step and leave its data behind. */
 static void begin_anew(struct fuzz_driver *driver)
 {
+    LS_ASSERT(driver->open);
     memset(&driver->stats, 0, sizeof driver->stats);
     situations_begin(&driver->situations);
     run_forget(&driver->run);
@@ -53,6 +55,7 @@ static void begin_anew(struct fuzz_driver *driver)
 static void begin(struct fuzz_driver *driver)
 {
     uint8_t *slot = driver->situations.slot;
+    LS_ASSERT(driver->open && (!driver->first.known || driver->first.world != NULL));
     if (!driver->first.known || driver->first.layout != world_layout(driver->run.world)) {
         begin_anew(driver);
         return;
@@ -72,6 +75,7 @@ static bool is_entered(const struct fuzz_driver *driver, const uint8_t header[FU
 
 static bool open_run(struct fuzz_driver *driver, const uint8_t header[FUZZ_HEADER])
 {
+    LS_ASSERT(!driver->open);
     char text[FUZZ_TEXT_MAX];
     struct input_error error;
     size_t length = fuzz_scenario_text(driver->recipe->coordinator, header, FUZZ_HEADER, text);
@@ -118,6 +122,7 @@ bool fuzz_may_go_on(const struct fuzz_driver *driver)
 
 bool fuzz_apply(struct fuzz_driver *driver, const struct action *action)
 {
+    LS_ASSERT(driver->open);
     if (run_apply(&driver->run, action) != 0) {
         return false;
     }
@@ -228,11 +233,13 @@ int fuzz_choices(struct fuzz_driver *driver, uint8_t first)
             driver->enabled[kept++] = driver->enabled[i];
         }
     }
+    LS_ASSERT(kept <= count && count <= WORLD_ACTIONS_MAX);
     return kept;
 }
 
 int fuzz_which(const struct fuzz_driver *driver, const uint8_t *decision, int kept)
 {
+    LS_ASSERT(kept > 0);
     enum fuzz_what what = fuzz_what(decision[0]);
     int low = decision[0] & 15;
     int which = what >= FUZZ_LOSS ? decision[1]
@@ -294,6 +301,7 @@ static void come_to_rest(struct fuzz_driver *driver)
         run_settle(&driver->run);
         run_rest(&driver->run);
     }
+    LS_ASSERT(driver->run.steps >= driver->run.stats.step);
 }
 
 bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
@@ -320,6 +328,7 @@ static void count_marks(struct fuzz_driver *driver)
 static enum fuzz_end run_once(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
 {
     struct run *run = &driver->run;
+    LS_ASSERT(driver->open && driver->begun);
     size_t header = size < FUZZ_HEADER ? size : FUZZ_HEADER;
     size = size < FUZZ_DECISIONS_MAX + FUZZ_HEADER ? size : FUZZ_DECISIONS_MAX + FUZZ_HEADER;
     driver->begun = false;

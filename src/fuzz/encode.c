@@ -3,6 +3,8 @@
 
 #include "fuzz/encode.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 /* ---- the header ---- */
@@ -34,6 +36,7 @@ static uint8_t bits_of(const struct world_options *options)
 /* Allows every fault that can happen: three of each kind, nine in all. */
 void fuzz_encode_world(const struct world_options *options, uint8_t header[FUZZ_HEADER])
 {
+    LS_ASSERT(options->servers >= 1);
     int clients = options->processes < FUZZ_CLIENTS_MAX ? options->processes : FUZZ_CLIENTS_MAX;
     memset(header, 0, FUZZ_HEADER);
     header[0] = (uint8_t)(clients > 2 ? clients - 2 : 0);
@@ -76,6 +79,7 @@ static int agreement(const struct world_program *program, struct deeds deeds)
         }
         at++;
     }
+    LS_ASSERT(at <= program->count);
     return at;
 }
 
@@ -144,6 +148,7 @@ static size_t put_default(uint8_t *out, size_t size, size_t room, int *steps)
         out[size++] = (uint8_t)(FUZZ_DEFAULT << 4 | ((*steps < 16 ? *steps : 16) - 1));
     }
     *steps = 0;
+    LS_ASSERT(size <= room && *steps == 0);
     return size;
 }
 
@@ -172,5 +177,6 @@ size_t fuzz_encode(struct fuzz_driver *driver, const struct world_options *optio
             break;
         }
     }
+    LS_ASSERT(size + (steps > 0) <= room);
     return put_default(out, size, room, &steps);
 }

@@ -118,6 +118,7 @@ static const struct coord_option *own_option(const struct header *header, size_t
 static int32_t own_value(const struct header *header, size_t i)
 {
     const struct coord_option *option = own_option(header, i);
+    LS_ASSERT(option != NULL && option->most >= option->least);
     uint8_t byte = header->byte[OWN_BYTES[i]];
     int64_t values = (int64_t)option->most - option->least + 1;
     return byte == 0 ? option->usual : (int32_t)(option->least + byte % values);
@@ -189,6 +190,7 @@ static bool can_happen(const struct header *header, enum world_fault fault)
  * here. */
 static unsigned bit_of(enum world_fault fault)
 {
+    LS_ASSERT(fault < WORLD_FAULTS);
     return fault < WORLD_FAULT_OWN ? fault : 15 - (fault - WORLD_FAULT_OWN) % 5;
 }
 
@@ -197,6 +199,7 @@ static void say_budgets(struct text *text, const struct header *header)
     unsigned absent = header->byte[4] | (unsigned)header->byte[5] << 8;
     int total = (header->byte[7] + 3) % 10, most = 1 + header->byte[6] % 3;
     most = most < total ? most : total;
+    LS_ASSERT(most >= 0 && most <= total);
     say(text, "explore");
     bool any = false;
     for (int fault = 0; fault < WORLD_FAULTS && total > 0; fault++) {
@@ -222,6 +225,7 @@ size_t fuzz_scenario_text(const char *coordinator, const uint8_t *bytes, size_t 
     for (size_t i = 0; i < FUZZ_HEADER; i++) {
         header.byte[i] = i < size ? bytes[i] : 0;
     }
+    LS_ASSERT(header.coordinator != NULL);
     bool two = has(&header, FUZZ_TWO_LOCKS);
     say_world(&text, &header);
     say(&text, "mutex /locks/x\n%s%s", two ? "mutex /locks/y\n" : "",

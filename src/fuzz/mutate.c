@@ -3,6 +3,8 @@
 
 #include "fuzz/mutate.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 #define STACK_LOG2 3 /* log2 of the maximum of mutations applied to one input */
@@ -19,6 +21,7 @@ struct list {
 
 static size_t end_of(const uint8_t *bytes, size_t size, size_t at)
 {
+    LS_ASSERT(at < size);
     size_t end = at + fuzz_decision_size(bytes[at]);
     return end < size ? end : size;
 }
@@ -51,12 +54,14 @@ static size_t any(struct rng *rng, size_t below)
 
 static void cut_out(struct list *list, size_t from, size_t to)
 {
+    LS_ASSERT(from <= to && to <= list->size);
     memmove(list->bytes + from, list->bytes + to, list->size - to);
     list->size -= to - from;
 }
 
 static void put_in(struct list *list, size_t at, const uint8_t *bytes, size_t size)
 {
+    LS_ASSERT(at <= list->size && list->size <= list->max);
     if (size <= list->max - list->size) {
         memmove(list->bytes + at + size, list->bytes + at, list->size - at);
         memcpy(list->bytes + at, bytes, size);
@@ -92,6 +97,7 @@ static void repeat(struct list *list, struct rng *rng)
     size_t count = fuzz_decisions(list->bytes, list->size), first = any(rng, count);
     size_t from = place(list->bytes, list->size, first);
     size_t to = place(list->bytes, list->size, first + 1 + any(rng, BLOCK_MAX - 1));
+    LS_ASSERT(from <= to && to - from <= sizeof block);
     memcpy(block, list->bytes + from, to - from);
     put_in(list, place(list->bytes, list->size, any(rng, count + 1)), block, to - from);
 }
@@ -101,6 +107,7 @@ static void move(struct list *list, size_t index, size_t to)
 {
     uint8_t decision[2];
     size_t from = place(list->bytes, list->size, index), end = place(list->bytes, list->size, index + 1);
+    LS_ASSERT(end >= from && end - from <= sizeof decision);
     memcpy(decision, list->bytes + from, end - from);
     cut_out(list, from, end);
     put_in(list, place(list->bytes, list->size, to), decision, end - from);
@@ -124,6 +131,7 @@ static size_t any_fault(const struct list *list, struct rng *rng, size_t count)
             chosen = index;
         }
     }
+    LS_ASSERT(chosen <= count && index == count);
     return chosen;
 }
 

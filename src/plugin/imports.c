@@ -4,6 +4,7 @@
 /* The functions that a recipe may call besides zookeeper.h and its environment: functions of the C library
  * that depend on their arguments alone. The list names allowed functions, because no list of forbidden ones
  * can be complete. */
+#include "base/assert.h"
 #include "coord/coordinator.h"
 #include "plugin/plugin.h"
 #include "sim/sandbox.h"

@@ -5,6 +5,7 @@
  * constants. */
 #include "plugin/plugin.h"
 
+#include "base/assert.h"
 #include "base/shared.h"
 #include "sim/sandbox.h"
 
@@ -44,6 +45,7 @@ static const struct ls_recipe *refuse(char *why, const char *format, ...)
 
 static const struct ls_recipe *remember(const char *path, const struct ls_recipe_module *module)
 {
+    LS_ASSERT(opened_count >= 0 && opened_count < RECIPES_MAX);
     struct opened *next = &opened[opened_count++];
     size_t size = module->recipe_size < sizeof next->recipe ? module->recipe_size : sizeof next->recipe;
     memcpy(&next->recipe, module->recipe, size);
@@ -54,6 +56,7 @@ static const struct ls_recipe *remember(const char *path, const struct ls_recipe
 
 static void find_marks(struct opened *last, const struct object *object, uintptr_t base)
 {
+    LS_ASSERT(last >= opened && last < opened + opened_count);
     uintptr_t offset;
     size_t size;
     if (object_marks(object, &offset, &size)) {
@@ -64,6 +67,7 @@ static void find_marks(struct opened *last, const struct object *object, uintptr
 
 struct ls_mark *plugin_marks(const struct ls_recipe *recipe, int *count)
 {
+    LS_ASSERT(opened_count >= 0 && opened_count <= RECIPES_MAX);
     for (int i = 0; i < opened_count; i++) {
         if (&opened[i].recipe == recipe) {
             *count = opened[i].mark_count;
@@ -115,6 +119,7 @@ static const struct ls_recipe *take(const char *path, void *handle, char *why)
     if (missing == NULL && named && fits && few) {
         return recipe;
     }
+    LS_ASSERT(opened_count > 0);
     opened_count--;
     if (missing != NULL || !named) {
         return refuse(why, "its recipe has no %s", missing != NULL ? missing : "name");
@@ -164,6 +169,7 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
         return refuse(why, "%s", dlerror());
     }
     const struct ls_recipe *recipe = take(path, handle, why);
+    LS_ASSERT(recipe == NULL || recipe == &opened[opened_count - 1].recipe);
     if (recipe == NULL) {
         object_close(object);
         return NULL;

@@ -11,6 +11,7 @@
 #include "plugin/plugin.h"
 #include "sim/sandbox.h"
 
+#include "base/assert.h"
 #include "base/variables.h"
 
 #include <pthread.h>
@@ -149,6 +150,7 @@ static const char *describe(void)
 
 static bool call(void (*fn)(void *ctx), void *ctx, enum event_offence *offence, const char **where)
 {
+    LS_ASSERT(!within);
     if (!armed) {
         armed = true;
         tick_in(TICK_US);

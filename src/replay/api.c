@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The public face of replays: <lockstep/replay.h>. */
+#include "base/assert.h"
 #include "replay/liveness_circle.h"
 #include "replay/replay_lenient.h"
 #include "scenario/properties.h"
@@ -38,6 +39,7 @@ static void say(struct ls_replay_result *result, const char *format, ...)
 static void say(struct ls_replay_result *result, const char *format, ...)
 {
     size_t used = strlen(result->text);
+    LS_ASSERT(used < sizeof result->text);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(result->text + used, sizeof result->text - used, format, arguments);
@@ -163,6 +165,7 @@ static bool all_judged(const struct run *run, check_mask mask)
 
 static void tell_violation(const struct run *run, int position, struct ls_replay_result *result)
 {
+    LS_ASSERT(position >= 0 && position < CHECK_PROPERTIES_MAX);
     int count;
     const struct property *property = check_all(&count)[position];
     const struct check_finding *finding = &run->stats.finding[position];
@@ -176,6 +179,8 @@ static void tell_violation(const struct run *run, int position, struct ls_replay
 
 static void tell_fit(const struct followed *followed, struct ls_replay_result *result)
 {
+    LS_ASSERT(followed->left_out >= 0 && followed->left_out <= result->choices);
+    LS_ASSERT(followed->fits >= 0 && followed->fits <= result->choices);
     result->fits = followed->fits;
     result->left_out = followed->left_out;
     if (followed->drift[0]) {
@@ -218,6 +223,7 @@ static int run_and_judge(const struct ls_replay *replay, struct run *run, struct
         result->choices++;
     }
     follow(run, replay->choices, mask, &followed);
+    LS_ASSERT(run->steps >= run->stats.step);
     judge(run, mask, replay->property, result);
     tell_fit(&followed, result);
     return 0;

@@ -3,6 +3,7 @@
 
 #include "replay/export.h"
 
+#include "base/assert.h"
 #include "base/shared.h"
 #include "replay/replay.h"
 #include "scenario/properties.h"
@@ -88,6 +89,7 @@ static int list_properties(struct export *e, struct input_error *error)
 /* Does what the test will do: a test is worth something only if it fails now. */
 static int prove(struct export *e, const struct run_setup *setup, int index, struct input_error *error)
 {
+    LS_ASSERT(index >= 0 && index < e->properties);
     static const char *const SEEDED[] = {
         [TRACE_SEED_NONE] = NULL, [TRACE_SEED_GIVEN] = "given", [TRACE_SEED_SWEPT] = "swept"};
     struct ls_replay_result *result = &e->result[index];

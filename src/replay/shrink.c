@@ -3,6 +3,7 @@
 
 #include "replay/shrink.h"
 
+#include "base/assert.h"
 #include "replay/drop_process.h"
 #include "replay/replay.h"
 #include "replay/shrink_bfs.h"
@@ -67,6 +68,7 @@ static void swap_in(struct shrink *s)
     s->best = s->trial;
     s->trial = list;
     s->declared = s->attempt.scenario.options.processes;
+    LS_ASSERT(s->best.count <= s->trial.count && s->best.faults <= s->trial.faults);
 }
 
 /* Follows the candidate; if that run is better, it becomes the best one. */
@@ -103,17 +105,20 @@ static int leave_out(struct shrink *s, leave_fn leave, int argument)
             attempt_list_add(&s->candidate, &s->best.choice[i]);
         }
     }
+    LS_ASSERT(s->candidate.count <= s->best.count);
     return s->best.count - s->candidate.count;
 }
 
 static void leave_range(struct shrink *s, int from, int count)
 {
+    LS_ASSERT(from >= 0 && count >= 0);
     s->candidate.count = 0;
     for (int i = 0; i < s->best.count; i++) {
         if (i < from || i >= from + count) {
             attempt_list_add(&s->candidate, &s->best.choice[i]);
         }
     }
+    LS_ASSERT(s->candidate.count <= s->best.count);
 }
 
 /* ---- what the system does by itself ---- */
@@ -156,6 +161,7 @@ static bool is_of_process(const struct attempt_choice *choice, int process)
 static bool undeclare(struct shrink *s, int process)
 {
     struct scenario *scenario = &s->attempt.scenario;
+    LS_ASSERT(process >= 0 && process < scenario->options.processes);
     size_t old_size = scenario->input.size, size = 0;
     char *old = strdup(scenario->input.text);
     char *text =
@@ -192,6 +198,7 @@ static bool fewer_processes(struct shrink *s)
 /* Tries the run without a fault; choices that need it are skipped or bridged. */
 static bool without_fault(struct shrink *s, int index)
 {
+    LS_ASSERT(index >= 0 && index < s->best.count && s->best.choice[index].fault);
     leave_range(s, index, 1);
     return try_both(s) || try(s, FAR);
 }
@@ -199,6 +206,7 @@ static bool without_fault(struct shrink *s, int index)
 /* Tries the same cut with fewer replies received and fewer requests read. */
 static bool smaller_cut(struct shrink *s, int index)
 {
+    LS_ASSERT(index >= 0 && index < s->best.count && s->best.choice[index].action.kind == ACTION_CUT);
     struct attempt_choice cut = s->best.choice[index];
     int all = cut.action.keep + cut.action.apply + action_cut_is_late(&cut.action);
     for (int loss = 0; loss < all; loss++) {
@@ -212,6 +220,7 @@ static bool smaller_cut(struct shrink *s, int index)
             world_label(s->attempt.run.world, &smaller.action, label);
             smaller.label = attempt_intern(&s->attempt, label);
             leave_range(s, 0, 0);
+            LS_ASSERT(s->candidate.count == s->best.count);
             s->candidate.choice[index] = smaller;
             if (smaller.label && try_both(s)) {
                 return true;
@@ -376,6 +385,7 @@ static bool choose_property(struct shrink *s, int first)
 /* Writes the best as a file. */
 static int write_best(struct shrink *s, struct shrunk *shrunk)
 {
+    LS_ASSERT(s->attempt.position >= 0);
     struct trace trace;
     int first;
     struct run *run = &s->attempt.run;
@@ -429,6 +439,7 @@ static void keep_marks(struct shrink *s)
         }
     }
     list->count = kept;
+    LS_ASSERT(kept <= list->count);
 }
 
 /* Complains of a trace that a replay takes, though it cannot be followed. */
@@ -465,6 +476,8 @@ static enum shrink_result run_shrink(struct shrink *s, struct shrunk *shrunk, st
     shrink(s);
     shrunk->after = size_of(&s->best);
     shrunk->runs = s->runs;
+    LS_ASSERT(shrunk->after.faults <= shrunk->before.faults &&
+              shrunk->after.processes <= shrunk->before.processes);
     shrunk->steps = s->attempt.steps;
     if (write_best(s, shrunk) != 0 || !is_confirmed(shrunk, trace->input.name)) {
         free(shrunk->bytes);

@@ -4,6 +4,7 @@
 #include "replay/shrink_attempt.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/hash.h"
 #include "replay/replay.h"
 
@@ -74,6 +75,7 @@ int attempt_list_trace(struct attempt *attempt, struct attempt_list *list)
         choice.action.kind = kind_of(&attempt->trace->choice[i]);
         attempt_list_add(list, &choice);
     }
+    LS_ASSERT(list->count == attempt->trace->choices);
     return 0;
 }
 
@@ -95,6 +97,7 @@ static void measure(struct attempt_list *list)
             list->processes++;
         }
     }
+    LS_ASSERT(list->faults <= list->steps && list->steps <= list->count);
 }
 
 /* ---- life ---- */
@@ -153,6 +156,7 @@ int attempt_change_text(struct attempt *attempt, const char *text, size_t size)
 
 bool attempt_violated(const struct attempt *attempt)
 {
+    LS_ASSERT(attempt->position >= 0 && attempt->position < CHECK_PROPERTIES_MAX);
     return (attempt->run.stats.violated >> attempt->position & 1) != 0;
 }
 
@@ -169,6 +173,7 @@ bool attempt_is_allowed(const struct attempt *attempt, const struct action *acti
 /* Does an enabled action. */
 static bool take(struct attempt *attempt, const struct action *action, const char *label)
 {
+    LS_ASSERT(attempt->limit <= attempt->room);
     if (!label || attempt->out->count >= attempt->limit) {
         return false;
     }
@@ -184,6 +189,7 @@ static bool take(struct attempt *attempt, const struct action *action, const cha
 
 static bool take_rest(struct attempt *attempt)
 {
+    LS_ASSERT(attempt->limit <= attempt->room);
     if (attempt->out->count >= attempt->limit || !run_rest(&attempt->run)) {
         return false;
     }
@@ -270,6 +276,7 @@ static void bridge(struct attempt *attempt, const struct attempt_choice *choice,
         }
     }
     if (image) {
+        LS_ASSERT(attempt->out->count >= count && run->steps >= run_steps);
         world_restore(run->world, image);
         run->stats = before;
         run->steps = run_steps;
@@ -317,6 +324,7 @@ void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out)
     run_forget(run);
     round_start(&attempt->round);
     run_begin(run, run->setup.schedule, run->setup.seed);
+    LS_ASSERT(out->count == 0 && attempt->limit <= attempt->room);
 }
 
 bool attempt_ends(struct attempt *attempt)
@@ -349,6 +357,7 @@ static bool follow(struct attempt *attempt, const struct attempt_list *in, struc
 bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
                     struct attempt_list *out)
 {
+    LS_ASSERT(!attempt->asks);
     bool found = follow(attempt, in, how, limit, out);
     if (found && attempt->round.lasso.hopeless >= 0) {
         attempt->asks = true;
@@ -382,6 +391,7 @@ static bool record(struct attempt *attempt, const struct attempt_choice *choice)
     struct run *run = &attempt->run;
     struct action action;
     const char *why;
+    LS_ASSERT(run->recording);
     if (choice->action.kind == ATTEMPT_REST) {
         return run_rest(run);
     }
@@ -406,6 +416,7 @@ bool attempt_record(struct attempt *attempt, const struct attempt_list *in, int 
 {
     struct run *run = &attempt->run;
     bool fits = true;
+    LS_ASSERT(!run->recording);
     *first = -1;
     run_forget(run);
     round_start(&attempt->round);

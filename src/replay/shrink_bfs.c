@@ -3,6 +3,7 @@
 
 #include "replay/shrink_bfs.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct wave {
 
 static bool is_new(struct wave *w, int next)
 {
+    LS_ASSERT(w->spots <= STATES_MAX && next >= 0 && next <= w->in->count);
     uint64_t print = hash_mix(world_fingerprint(w->attempt->run.world) + (uint64_t)next);
     uint32_t at = (uint32_t)print & (SEEN_SLOTS - 1);
     print += print == 0;
@@ -53,6 +55,7 @@ static bool is_new(struct wave *w, int next)
 /* Returns the next choice from `from` on that is neither a step of the system nor a look at rest. */
 static int next_asked(const struct wave *w, int from)
 {
+    LS_ASSERT(from >= 0 && from <= w->in->count);
     while (from < w->in->count && (action_has(&w->in->choice[from].action, TRAIT_SYSTEM) ||
                                    w->in->choice[from].action.kind == ATTEMPT_REST)) {
         from++;
@@ -62,6 +65,7 @@ static int next_asked(const struct wave *w, int from)
 
 static void add_spot(struct wave *w, struct spot spot)
 {
+    LS_ASSERT(spot.parent < w->spots && spot.image == NULL);
     if (w->spots == STATES_MAX || w->bytes > WAITING_BYTES_MAX) {
         w->limited = true;
         return;
@@ -75,6 +79,7 @@ static void add_spot(struct wave *w, struct spot spot)
 static void drop_image(struct wave *w, struct spot *spot)
 {
     if (spot->image) {
+        LS_ASSERT(w->bytes >= world_image_bytes(spot->image));
         w->bytes -= world_image_bytes(spot->image);
         world_image_free(spot->image);
         spot->image = NULL;
@@ -91,6 +96,7 @@ static bool is_over(const struct wave *w)
 /* Judges the present state, and keeps it if it leads on. */
 static void look(struct wave *w, const struct spot *spot)
 {
+    LS_ASSERT(spot->parent >= 0 && spot->depth == w->spot[spot->parent].depth + 1);
     struct attempt *attempt = w->attempt;
     if (attempt_violated(attempt)) {
         w->last = spot->parent;
@@ -106,6 +112,7 @@ static void step(struct wave *w, int parent, const struct action *action, bool a
 {
     struct attempt *attempt = w->attempt;
     const struct spot *before = &w->spot[parent];
+    LS_ASSERT(before->image != NULL && (!asked || before->next < w->in->count));
     struct spot spot = {
         .parent = parent, .depth = before->depth + 1, .next = before->next, .action = *action};
     spot.faults = before->faults + attempt_is_fault(action);
@@ -135,6 +142,7 @@ static void judge_at_rest(struct wave *w, int at)
 /* Does the list's own choice first, then the others in their canonical order. */
 static void expand(struct wave *w, int at)
 {
+    LS_ASSERT(at >= 0 && at < w->spots && w->spot[at].image != NULL);
     static struct action enabled[WORLD_ACTIONS_MAX];
     struct run *run = &w->attempt->run;
     struct action action;
@@ -160,6 +168,7 @@ static void expand(struct wave *w, int at)
 /* Does the first choices of the list. Returns false if no search can begin behind them. */
 static bool begin(struct wave *w, int limit, struct attempt_list *out)
 {
+    LS_ASSERT(w->how.from >= 0 && w->how.from <= w->in->count && w->spots == 0);
     struct attempt *attempt = w->attempt;
     struct spot start = {.parent = -1, .next = next_asked(w, w->how.from)};
     attempt_begin(attempt, limit, out);
@@ -180,6 +189,7 @@ static bool begin(struct wave *w, int limit, struct attempt_list *out)
 /* Does the run that was found again, from its beginning, with labels. */
 static bool show(struct wave *w, int limit, struct attempt_list *out)
 {
+    LS_ASSERT(w->last >= 0 && w->last < w->spots);
     struct attempt *attempt = w->attempt;
     int length = w->spot[w->last].depth;
     struct action *path = malloc(((size_t)length + 1) * sizeof *path);
@@ -190,6 +200,7 @@ static bool show(struct wave *w, int limit, struct attempt_list *out)
     if (fits) {
         path[length] = w->final;
     }
+    LS_ASSERT(!fits || length == 0 || w->spot[0].parent == -1);
     attempt_begin(attempt, limit, out);
     for (int i = 0; fits && i < w->how.from; i++) {
         fits = attempt_take(attempt, &w->in->choice[i]);
@@ -216,6 +227,7 @@ static enum around_result search(struct wave *w, int limit, struct attempt_list 
     if (w->last < 0) {
         return w->limited ? AROUND_LIMIT : AROUND_NONE;
     }
+    LS_ASSERT(w->bytes == 0);
     return show(w, limit, out) ? AROUND_FOUND : AROUND_LIMIT;
 }
 

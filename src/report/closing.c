@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The lines before the last one: the outcome of all scenarios together. */
+#include "base/assert.h"
 #include "report/report.h"
 #include <lockstep/sim.h>
 
@@ -29,6 +30,7 @@ static struct whole look_at(const struct report_item *items, int count)
         whole.violating += has(&items[i], VERDICT_VIOLATED);
         whole.differing += has(&items[i], VERDICT_DIFFERS);
     }
+    LS_ASSERT(whole.violating + whole.differing <= count);
     return whole;
 }
 
@@ -48,6 +50,7 @@ static void list_differing(FILE *out, const struct whole *whole)
         }
     }
     int left = whole->violating + whole->differing - shown;
+    LS_ASSERT(left >= 0 && shown <= REPORT_FAILURES_MAX);
     if (left > 0) {
         fprintf(out, "and %d more: --verbose\n", left);
     }
@@ -86,6 +89,7 @@ static void count_folders(FILE *out, const struct whole *whole)
             }
         }
         if (!begun) {
+            LS_ASSERT(passed <= all && all > 0);
             size_t size = folder_size(first);
             fprintf(out, "%.*s: %d of %d passed\n", size > 0 ? (int)size : 1,
                     size > 0 ? first->scenario->input.name : ".", passed, all);
@@ -108,6 +112,7 @@ static void extend(int *least, int *most, int number)
 {
     *least = number < *least ? number : *least;
     *most = number > *most ? number : *most;
+    LS_ASSERT(*most >= number && *least <= number);
 }
 
 static struct searches sum_up(const struct whole *whole)
@@ -134,6 +139,7 @@ static struct searches sum_up(const struct whole *whole)
 /* Writes a range: "2", or "2 to 5". */
 static void say_range(FILE *out, int least, int most)
 {
+    LS_ASSERT(least <= most);
     fprintf(out, "%d", least);
     if (most > least) {
         fprintf(out, " to %d", most);
@@ -143,6 +149,7 @@ static void say_range(FILE *out, int least, int most)
 /* Returns the largest p for which the odds are at most 1 in 10^p. */
 static int power_of_odds(double omissions)
 {
+    LS_ASSERT(omissions > 0); /* or the loop has no end */
     int power = 0;
     for (; omissions * 10 <= 1; omissions *= 10) {
         power++;
@@ -152,6 +159,7 @@ static int power_of_odds(double omissions)
 
 static void say_searches(FILE *out, const struct searches *sum)
 {
+    LS_ASSERT(sum->count > 0);
     const char *between = " (";
     fprintf(out, "searched to the end: %d, %llu states; clients: ", sum->count,
             (unsigned long long)sum->states);
@@ -207,6 +215,7 @@ static void say_promises(FILE *out, const struct whole *whole)
     for (int p = 0; p < known; p++) {
         kept += ((tested & ~broken) >> p & 1) != 0;
     }
+    LS_ASSERT(kept >= 0 && kept <= known);
     fprintf(out, "promises kept: %d", kept);
     say_names(out, "; broken where a file says so: ", broken);
     say_names(out, "; never put to the test: ", ~(tested | elsewhere));
@@ -261,6 +270,7 @@ static void count_violated(FILE *out, const struct whole *whole)
                 all[most]->name);
         times[most] = 0;
     }
+    LS_ASSERT(named <= kinds && named <= PROMISES_MAX);
     if (kinds > named) {
         fprintf(out, "violated besides: %d promises\n", kinds - named);
     }
@@ -310,6 +320,7 @@ static void say_again(FILE *out, const struct report_context *context, const str
 
 static void tell_shortest(FILE *out, const struct report_context *context, const struct report_item *item)
 {
+    LS_ASSERT(item != NULL && has(item, VERDICT_VIOLATED));
     const struct outcome *outcome = item->outcome;
     fprintf(out, "the shortest run, %llu steps:\n", (unsigned long long)steps_of(outcome));
     report_story(out, outcome);
@@ -325,6 +336,7 @@ static void tell_shortest(FILE *out, const struct report_context *context, const
 /* Writes the first lines of a text, and the number of lines behind them. */
 static void say_lines(FILE *out, const char *text, const char *end, int most)
 {
+    LS_ASSERT(text <= end);
     int left = 0;
     while (text < end && *text) {
         int size = (int)strcspn(text, "\n");
@@ -350,6 +362,7 @@ static void tell_difference(FILE *out, const struct report_context *context, con
     }
     if (first != NULL) {
         const char *text = first->outcome->text + first->outcome->diff_at;
+        LS_ASSERT(first->outcome->diff_at + first->outcome->diff_size <= (int)sizeof first->outcome->text);
         fprintf(out, "the first difference, in %s:\n", first->scenario->input.name);
         say_lines(out, text, text + first->outcome->diff_size,
                   whole->differing == 1 && first->named ? INT32_MAX : TEXT_LINES);

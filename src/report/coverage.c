@@ -3,6 +3,7 @@
 
 /* The coverage of runs, for people and for programs. */
 
+#include "base/assert.h"
 #include "coord/coordinator.h"
 #include "report/report.h"
 
@@ -35,6 +36,7 @@ void report_text_growth(FILE *out, const struct report_item *item)
 static void print_table(FILE *out, const struct ls_recipe *recipe, const struct coverage *coverage)
 {
     int states = coverage_states(recipe);
+    LS_ASSERT(states > 0 && states <= 32);
     fprintf(out, "%-*s", EVENT_WIDTH, "event");
     for (int s = 0; s < states; s++) {
         fprintf(out, " %-*.*s", STATE_WIDTH, STATE_WIDTH, coverage_state_name(recipe, s));
@@ -62,12 +64,14 @@ static void print_marks(FILE *out, const struct ls_recipe *recipe, const struct 
             fprintf(out, "never reached: %s (%s:%d)\n", mark->name, mark->file, (int)mark->line);
         }
     }
+    LS_ASSERT(reached <= count);
     fprintf(out, "%d of %d marks were reached\n", reached, count);
 }
 
 /* Prints the names that the client library has given to processes, or those that it has not. */
 static void print_told(FILE *out, const struct coverage *coverage, bool told)
 {
+    LS_ASSERT(coordinator_find(NULL)->told_name != NULL);
     const struct coordinator *coordinator = coordinator_find(NULL);
     const char *name;
     fputs(told ? "told:" : "never told:", out);

@@ -3,6 +3,8 @@
 
 #include "report/report.h"
 
+#include "base/assert.h"
+
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -43,6 +45,7 @@ static bool add_message(cJSON *object, const struct outcome *outcome)
         }
     }
     strcat(text, outcome->text);
+    LS_ASSERT(strlen(text) < sizeof text - 1);
     return cJSON_AddStringToObject(object, "message", text) != NULL;
 }
 
@@ -107,6 +110,7 @@ static bool add_violations(cJSON *object, const struct report_context *context,
     bool added = list != NULL;
     for (int i = 0; i < count; i++) {
         int position = (int)(violation[i].finding - item->outcome->stats.finding);
+        LS_ASSERT(position >= 0 && position < CHECK_PROPERTIES_MAX);
         bool declared = (item->scenario->violates >> position & 1) != 0;
         added = added && (declared || add_violation(list, context, item->outcome, &violation[i]));
     }
@@ -156,6 +160,7 @@ static bool add_complete_faults(cJSON *object, int faults)
 /* Adds the numbers of states after the last fault; null if they were not asked for. */
 static bool add_live(cJSON *object, const struct search_counts *search)
 {
+    LS_ASSERT(search->live_states > 0 || search->live_bytes == 0);
     if (search->live_states == 0) {
         return cJSON_AddNullToObject(object, "live_states") &&
                cJSON_AddNullToObject(object, "live_bytes_per_state");

@@ -261,6 +261,7 @@ static const struct {
 /* Removes the lowest digit from a number and returns it. */
 static int digit(int *number, int base)
 {
+    LS_ASSERT(base > 0 && *number >= 0);
     int result = *number % base;
     *number /= base;
     return result;
@@ -269,6 +270,7 @@ static int digit(int *number, int base)
 /* Returns the number of choices of lengths for all outages of a cast. */
 static int lengths_of(enum clock_cast cast, int outage)
 {
+    LS_ASSERT(outage >= 0 && outage < OUTAGES);
     int lengths = 1;
     for (int i = 0; OUTAGE[outage].end != NULL && i < CAST[cast].outages; i++) {
         lengths *= COUNT(LENGTH_MS);
@@ -278,6 +280,7 @@ static int lengths_of(enum clock_cast cast, int outage)
 
 static int count_of(enum clock_cast cast, int outage)
 {
+    LS_ASSERT(cast < CLOCK_CASTS && outage >= 0 && outage < OUTAGES);
     int choices = CAST[cast].verb_count * CAST[cast].moments * CAST[cast].ways;
     return (CAST[cast].kinds >> outage & 1u) != 0 ? lengths_of(cast, outage) * choices : 0;
 }
@@ -293,6 +296,7 @@ int clock_worlds_count(enum clock_cast cast)
 
 static struct clock_world world_of(enum clock_cast cast, int index)
 {
+    LS_ASSERT(index >= 0 && index < clock_worlds_count(cast));
     struct clock_world world = {.outage = 0};
     while (index >= count_of(cast, world.outage)) {
         index -= count_of(cast, world.outage++);
@@ -305,6 +309,7 @@ static struct clock_world world_of(enum clock_cast cast, int index)
     world.verb = CAST[cast].verbs != NULL ? CAST[cast].verbs[verb] : NULL;
     world.at_ms = digit(&index, CAST[cast].moments) * HOP_MS;
     world.way = index;
+    LS_ASSERT(world.way < CAST[cast].ways && world.at_ms < CAST[cast].moments * HOP_MS);
     return world;
 }
 
@@ -312,6 +317,7 @@ static struct clock_world world_of(enum clock_cast cast, int index)
 
 static void put_time(struct lines *text, int ms)
 {
+    LS_ASSERT(ms >= 0);
     for (; ms > PIECE_MS; ms -= PIECE_MS) {
         lines_put(text, "advance %dms\n", PIECE_MS);
     }
@@ -332,6 +338,7 @@ static void put_halves(struct lines *text, int ms, const char *client, const cha
 
 static void begin_outage(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->outage >= 0 && world->outage < OUTAGES);
     lines_put(text, "%s\n", OUTAGE[world->outage].begin);
 }
 
@@ -350,6 +357,8 @@ static void end_outage(struct lines *text, const struct clock_world *world, cons
 static void put_outage(struct lines *text, const struct clock_world *world, int which, const char *client,
                        const char *verb)
 {
+    LS_ASSERT((world->length_ms[which] > 0) == (OUTAGE[world->outage].end != NULL));
+    LS_ASSERT(which >= 0 && which < 2);
     begin_outage(text, world);
     put_halves(text, world->length_ms[which], client, verb);
     end_outage(text, world, NULL);
@@ -503,6 +512,7 @@ static void put_woken(struct lines *text, const struct clock_world *world)
 /* Two owners of `a` wait behind `b`, which releases before the first deadline. */
 static void put_owners(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->way >= 0 && world->way < 3);
     static const char *const BESIDE[] = {"acquire owner=1", "acquire owner=1 timeout=2s", "try owner=1"};
     put_client(text, "b", "acquire");
     put_client(text, "a", world->verb);
@@ -568,6 +578,7 @@ static void put_frozen(struct lines *text, const struct clock_world *world)
 
 const char *clock_cast_name(enum clock_cast cast)
 {
+    LS_ASSERT(cast < CLOCK_CASTS);
     return CAST[cast].name;
 }
 

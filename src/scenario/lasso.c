@@ -67,6 +67,7 @@ static void keep_channels(struct lasso *lasso, const bool *possible)
         }
     }
     lasso->channels = kept;
+    LS_ASSERT(kept <= LASSO_CHANNELS_MAX);
 }
 
 static void note_possible(struct lasso *lasso, struct run *run, bool first)
@@ -92,6 +93,7 @@ static void note_possible(struct lasso *lasso, struct run *run, bool first)
 
 void lasso_note(struct lasso *lasso, struct run *run, const struct action *action)
 {
+    LS_ASSERT(lasso->channels <= LASSO_CHANNELS_MAX && lasso->canon != NULL);
     char text[WORLD_LABEL_MAX];
     note_possible(lasso, run, lasso->steps == 0);
     lasso->waiting &= lasso_waiting(run);
@@ -153,6 +155,7 @@ static const char *name_of(const struct run *run, int process)
 static void find(struct run *run, const char *property, uint64_t step, const char *why)
 {
     int position = check_position(property);
+    LS_ASSERT(position >= 0 && position < CHECK_PROPERTIES_MAX);
     struct check_finding *finding = &run->stats.finding[position];
     run->stats.violated |= CHECK_BIT(position);
     finding->violated = true;
@@ -163,6 +166,7 @@ static void find(struct run *run, const char *property, uint64_t step, const cha
 /* Writes "a waits" or "a and b wait". */
 static void tell_waiting(const struct run *run, uint32_t waiting, char *text, size_t size)
 {
+    LS_ASSERT(waiting != 0 && waiting >> run->setup.scenario->options.processes == 0);
     int count = 0;
     text[0] = 0;
     for (; waiting != 0; waiting &= waiting - 1) {
@@ -176,6 +180,7 @@ static void tell_waiting(const struct run *run, uint32_t waiting, char *text, si
 
 void lasso_conclude(const struct lasso *lasso, struct run *run)
 {
+    LS_ASSERT(lasso->begin <= run->steps);
     char why[CHECK_WHY_MAX], who[CHECK_WHY_MAX / 2];
     tell_waiting(run, lasso->waiting, who, sizeof who);
     if (lasso->steps == 0) {
@@ -198,6 +203,7 @@ void lasso_conclude(const struct lasso *lasso, struct run *run)
 
 void lasso_mark(const struct run *run, int process, char text[WORLD_LABEL_MAX])
 {
+    LS_ASSERT(process >= 0 && process < run->setup.scenario->options.processes);
     snprintf(text, WORLD_LABEL_MAX, TRACE_HOPELESS "%s", name_of(run, process));
 }
 

@@ -3,6 +3,7 @@
 
 #include "scenario/run.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "state/canon.h"
 
 #include "base/hash.h"
@@ -22,6 +23,7 @@ static const char *const SCHEDULES[] = {"directed", "uniform", "pct", "search", 
 
 const char *schedule_name(enum schedule schedule)
 {
+    LS_ASSERT((size_t)schedule < sizeof SCHEDULES / sizeof SCHEDULES[0]);
     return SCHEDULES[schedule];
 }
 
@@ -130,6 +132,7 @@ static int owners_of(const struct scenario *scenario)
             owners = program->ops[i].owner >= owners ? program->ops[i].owner + 1 : owners;
         }
     }
+    LS_ASSERT(owners >= 2 && owners <= UINT8_MAX + 1);
     return owners;
 }
 
@@ -174,6 +177,7 @@ static void hold_event(struct run_events *held, const struct event *event)
         held->refused = true;
         return;
     }
+    LS_ASSERT((size_t)held->count < held->max);
     held->event[held->count++] = *event;
 }
 
@@ -245,6 +249,7 @@ int run_init(struct run *run, const struct run_setup *setup)
 
 static void drop_choices(struct run *run)
 {
+    LS_ASSERT(run->choices >= 0 && (size_t)run->choices <= run->choices_max);
     for (int i = 0; i < run->choices; i++) {
         free((char *)run->choice[i].label);
     }
@@ -261,6 +266,7 @@ static void forget_run(struct run *run)
 
 void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
 {
+    LS_ASSERT(run->held == NULL);
     static struct world_options options; /* too large for a stack that recipes share */
     run->setup.schedule = schedule;
     run->setup.seed = seed;
@@ -283,6 +289,7 @@ void run_begin(struct run *run, enum schedule schedule, uint64_t seed)
 
 void run_begin_from(struct run *run, const struct world_image *image, const struct check_stats *stats)
 {
+    LS_ASSERT(run->held == NULL && !run->recording);
     forget_run(run);
     run->stats = *stats;
     run->told = 0;
@@ -337,6 +344,7 @@ static void keep_choice(struct run *run, const char *label, int index)
     bool room = array_room(&run->choice, (size_t)run->choices, &run->choices_max, sizeof *run->choice, 64);
     char *copy = room ? strdup(label) : NULL;
     if (copy) {
+        LS_ASSERT((size_t)run->choices < run->choices_max);
         run->choice[run->choices++] = (struct trace_choice){copy, index};
     } else {
         run->overflow = true;
@@ -385,6 +393,7 @@ static void after_action(struct run *run, const struct action *action)
 
 int run_apply(struct run *run, const struct action *action)
 {
+    LS_ASSERT(run->held == NULL);
     if (run->recording || run->watch || coverage_is_on()) {
         if (!world_enabled(run->world, action)) {
             return LS_EINVAL;
@@ -407,6 +416,7 @@ int run_apply(struct run *run, const struct action *action)
 
 void run_do(struct run *run, const struct action *action, uint64_t depth)
 {
+    LS_ASSERT(depth > 0);
     heartbeat++;
     run->stats.step = run->steps = depth;
     coverage_before(run, action);
@@ -417,6 +427,7 @@ void run_do(struct run *run, const struct action *action, uint64_t depth)
 
 void run_do_held(struct run *run, const struct action *action, uint64_t depth, struct run_events *held)
 {
+    LS_ASSERT(run->held == NULL);
     run->held = held;
     run_do(run, action, depth);
     run->held = NULL;
@@ -424,6 +435,7 @@ void run_do_held(struct run *run, const struct action *action, uint64_t depth, s
 
 void run_judge(struct run *run, const struct event *events, int count, uint64_t depth)
 {
+    LS_ASSERT(run->held == NULL);
     run->stats.step = run->steps = depth;
     for (int i = 0; i < count; i++) {
         on_event(run, &events[i]);

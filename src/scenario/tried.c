@@ -3,6 +3,7 @@
 
 #include "scenario/tried.h"
 
+#include "base/assert.h"
 #include "coord/coordinator.h"
 #include "scenario/scenario.h"
 #include "scenario/verbs.h"
@@ -16,6 +17,7 @@ void tried_before(struct tried *tried, struct world *world, const struct action 
 {
     int step = world_is_verb(action) ? world_program_step(world, action) : -1;
     if (step >= 0) {
+        LS_ASSERT(step < 32);
         tried->step[action->process] |= 1u << step;
     }
 }
@@ -39,6 +41,7 @@ void tried_after(struct tried *tried, struct world *world, const struct action *
 
 void tried_merge(struct tried *to, const struct tried *from)
 {
+    LS_ASSERT(to != from);
     to->faults |= from->faults;
     to->ended |= from->ended;
     to->container = to->container || from->container;
@@ -49,6 +52,7 @@ void tried_merge(struct tried *to, const struct tried *from)
 
 void tried_share(struct tried *tried, int processes)
 {
+    LS_ASSERT(processes > 0 && processes <= WORLD_PROCESSES_MAX);
     uint32_t all = processes < 32 ? (1u << processes) - 1 : UINT32_MAX, steps = 0;
     for (int p = 0; p < processes; p++) {
         steps |= tried->step[p];
@@ -104,6 +108,7 @@ static const struct item FIRST = {.kind = ITEM_FAULT, .fault = -1};
 
 static bool has(const struct tried *tried, const struct item *item)
 {
+    LS_ASSERT(item->fault < WORLD_FAULTS && item->step < WORLD_PROGRAM_MAX);
     switch (item->kind) {
     case ITEM_FAULT:
         return (tried->faults >> item->fault & 1u) != 0;
@@ -116,6 +121,7 @@ static bool has(const struct tried *tried, const struct item *item)
 
 static void write_key(const struct world_options *options, const struct item *item, char key[TRIED_KEY_MAX])
 {
+    LS_ASSERT(item->process < options->processes && item->step < WORLD_PROGRAM_MAX);
     const char *name = options->name[item->process];
     const struct action *op = &options->program[item->process].ops[item->step];
     switch (item->kind) {

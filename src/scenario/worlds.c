@@ -54,6 +54,7 @@ static uint32_t kinds_of_place(int place)
  * that need the follower are new. */
 static uint32_t kinds_of(const struct world_class *class, int index)
 {
+    LS_ASSERT(index >= 0);
     uint32_t all = kinds_of_place(class->place);
     uint32_t needed = class->place == WORLD_PLACE_FOLLOWER ? KINDS_FOLLOWER : all;
     if (class->kinds == WORLD_KINDS_ALL) {
@@ -87,6 +88,7 @@ static int count_kinds(const struct world_class *class)
  * counted. */
 static bool in_order(const struct world_spec *spec, int i)
 {
+    LS_ASSERT(i + 1 < spec->clients);
     if (spec->turns[i] != spec->turns[i + 1]) {
         return spec->turns[i] < spec->turns[i + 1];
     }
@@ -133,6 +135,7 @@ static bool set_turns(struct world_spec *spec, int total, int number)
     int base = spec->place == WORLD_PLACE_VERBS ? TURNS_ALL : TURNS_PLAIN;
     int client = spec->clients - 1, turn = spec->turns[client] - 1;
     for (int i = 0; i < total; i++) {
+        LS_ASSERT(client >= 0 && turn >= 0);
         spec->turn[client][turn] = (uint8_t)(number % base);
         number /= base;
         if (--turn < 0 && --client >= 0) {
@@ -146,6 +149,7 @@ static bool set_turns(struct world_spec *spec, int total, int number)
  * false behind the last. */
 static bool share_out(struct world_spec *spec, int total, int index)
 {
+    LS_ASSERT(spec->clients >= 1 && spec->clients <= 3 && total >= 0);
     int first_max = spec->clients == 1 ? total : total / spec->clients;
     for (int first = spec->clients == 1 ? total : 1; first <= first_max; first++) {
         int left = total - first;
@@ -155,6 +159,7 @@ static bool share_out(struct world_spec *spec, int total, int index)
                 spec->turns[0] = (uint8_t)first;
                 spec->turns[1] = (uint8_t)(spec->clients > 1 ? second : 0);
                 spec->turns[2] = (uint8_t)(spec->clients > 2 ? left - second : 0);
+                LS_ASSERT(spec->turns[0] + spec->turns[1] + spec->turns[2] == total);
                 return true;
             }
         }
@@ -224,6 +229,7 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
     int end = set_programs(&last, spec, index / kinds);
     LS_ASSERT(end < 0);
     spec->kinds = kinds_of(class, index % kinds);
+    LS_ASSERT(spec->kinds != 0);
 }
 
 /* ---- classes ---- */
@@ -255,6 +261,7 @@ static uint32_t cost_of_world(const struct world_class *class)
     if (is_numbered(class->place)) {
         return has_schedules(class->place, class->cast) ? COST_OF_RANDOM_SCHEDULES : COST_OF_A_RUN;
     }
+    LS_ASSERT(class->kinds < WORLD_KINDS && class->clients >= 1);
     static const uint8_t PER_FAULT[WORLD_KINDS] = {
         [WORLD_KINDS_PAIR] = 32, [WORLD_KINDS_CRASH] = 52, [WORLD_KINDS_ALL] = 84};
     static const uint8_t OF_PLACE[WORLD_PLACES] = {[WORLD_PLACE_FRESH] = 16,
@@ -276,6 +283,7 @@ uint64_t worlds_states_max(const struct world_class *class)
 /* Returns log2 in sixteenths, rounded down. Only integers are used, so that every machine rounds alike. */
 static uint32_t log2_sixteenths(uint64_t number)
 {
+    LS_ASSERT(number > 0);
     uint32_t bits = 0;
     while (number >> (bits + 1) != 0) {
         bits++;

@@ -44,6 +44,7 @@ static void add_cancels(struct action_list *list, int p)
     struct pack pack = process_pack(p);
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct slot *slot = (struct slot *)rec;
+        LS_ASSERT(slot->call == 0 || (slot->call >> rec->tag & 1u) != 0);
         bool first = (slot->call & ((1u << rec->tag) - 1)) == 0; /* one cancel is for the whole call */
         if (slot->pending && first) {
             struct action *cancel = action_list_add(list, ACTION_CANCEL, p);
@@ -56,6 +57,8 @@ static void add_cancels(struct action_list *list, int p)
 /* Adds restart and resume of the process, and ends of the coordinator's own faults; none has a budget. */
 static void add_returns(struct action_list *list, int p)
 {
+    LS_ASSERT(process_at(p)->started || !process_at(p)->paused);
+    LS_ASSERT(!process_at(p)->started || !process_at(p)->crashed);
     if (process_at(p)->crashed) {
         action_list_add(list, ACTION_RESTART, p);
     }
@@ -72,6 +75,7 @@ enum { FAILING_MAX = 2 };
 
 static void add_failures(struct action_list *list, int kind, int p)
 {
+    LS_ASSERT(kind == ACTION_FAIL_ALLOC || kind == ACTION_FAIL_CALL);
     for (int n = 1; n <= FAILING_MAX; n++) {
         action_list_add(list, kind, p)->n = n;
     }
@@ -79,6 +83,7 @@ static void add_failures(struct action_list *list, int kind, int p)
 
 static void add_faults_of_started(struct action_list *list, int p)
 {
+    LS_ASSERT(process_at(p)->started && !process_at(p)->crashed);
     if (action_list_buys(list, WORLD_FAULT_PAUSE) && !process_at(p)->paused) {
         action_list_add(list, ACTION_PAUSE, p);
     }
@@ -105,6 +110,7 @@ static void add_faults_of_started(struct action_list *list, int p)
 static void add_ends(struct action_list *list, int p)
 {
     int first = list->count;
+    LS_ASSERT(the_state()->over == 1);
     the_world.coordinator->list(list, p, COORD_SESSIONS);
     int left = first;
     for (int i = first; i < list->count; i++) {
@@ -117,6 +123,7 @@ static void add_ends(struct action_list *list, int p)
 
 static void add_process_faults(struct action_list *list, int p)
 {
+    LS_ASSERT(list->faults == 0 || !the_state()->over);
     add_returns(list, p);
     if (the_state()->over) {
         add_ends(list, p);
@@ -141,6 +148,7 @@ static void add_advance(struct action_list *list)
 /* Returns whether the last action is listed before, from `first` on: the same verb of two lists is one. */
 static bool is_listed(const struct action_list *list, int first, const struct action *action)
 {
+    LS_ASSERT(first <= list->count - 1);
     for (int i = first; i < list->count - 1; i++) {
         if (world_same_action(&list->out[i], action)) {
             return true;
@@ -172,6 +180,7 @@ static void add_ops(struct action_list *list, int p)
 /* Returns the number of actions; a list that was too short is a trouble of the world. */
 static int finish(const struct action_list *list)
 {
+    LS_ASSERT(list->count >= 0 && list->count <= list->room);
     if (list->full) {
         world_note_trouble("limit: more than %d actions are enabled at once", list->room);
     }
@@ -181,6 +190,7 @@ static int finish(const struct action_list *list)
 int world_actions(struct world *world, struct action *out)
 {
     struct action_list list = {.out = out, .room = WORLD_ACTIONS_MAX, .faults = action_faults_left()};
+    LS_ASSERT(world->running == 0 && !world->reacting);
     world->coordinator->list(&list, (int)COORD_EVERYBODY, COORD_STEPS);
     for (int p = 0; p < world->options.processes; p++) {
         add_timers(&list, p);
@@ -202,6 +212,7 @@ int world_actions_among(struct world *world, int p, unsigned parts, struct actio
 {
     struct action_list list = {.out = out, .room = WORLD_ACTIONS_MAX};
     bool is_process = p < world->options.processes;
+    LS_ASSERT(p >= 0 && world->running == 0);
     LS_ASSERT(!world->options.timed && world->options.without == 0);
     if ((parts & WORLD_PART_ENSEMBLE) != 0) {
         world->coordinator->list(&list, is_process ? p : (int)COORD_NOBODY, COORD_STEPS);
@@ -274,6 +285,7 @@ void action_pay(const struct action *action, bool due)
     }
     the_world.paid |= 1u << fault;
     struct world_state *paid = state_mark();
+    LS_ASSERT(paid->budget[fault] > 0 && paid->budget_total > 0);
     paid->budget[fault]--;
     if (paid->budget_total != 255) {
         paid->budget_total--;

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Which actions are enabled, and doing one. */
+#include "base/assert.h"
 #include "base/moments.h"
 #include "sim/world.h"
 
@@ -13,6 +14,7 @@ static int32_t next_moment(int32_t *limit)
 {
     struct moments moments = moments_from(clock_now_ms());
     moments.next = the_world.coordinator->next_ms(&moments.limit);
+    LS_ASSERT(moments.next > moments.now);
     for (int p = 0; p < the_world.options.processes; p++) {
         if (!process_running(p)) {
             continue;
@@ -23,6 +25,7 @@ static int32_t next_moment(int32_t *limit)
         }
     }
     *limit = moments.limit;
+    LS_ASSERT(moments.limit >= moments.now);
     return moments.next;
 }
 
@@ -64,6 +67,7 @@ static bool is_asking(const struct action *action)
 static bool verb_enabled(const struct action *action)
 {
     int p = action->process;
+    LS_ASSERT(action_has(action, TRAIT_VERB));
     if (p >= the_world.options.processes || action->lock >= the_world.options.locks) {
         return false;
     }
@@ -105,6 +109,7 @@ static bool fault_on_process(const struct action *action)
         return false;
     }
     bool started = process_at(p)->started;
+    LS_ASSERT(!started || !process_at(p)->crashed);
     switch (action->kind) {
     case ACTION_PAUSE:
         return started && !process_at(p)->paused;
@@ -150,6 +155,7 @@ bool world_enabled(struct world *world, const struct action *action)
 
 static void announce_fault(const struct action *action)
 {
+    LS_ASSERT(action->kind < ACTION_KINDS);
     struct event event = observe_process(EVENT_FAULT, action->process);
     event.code = action->kind;
     event.owner = world_action_infos[action->kind].fault_class;
@@ -199,6 +205,7 @@ static void do_verb(const struct action *action)
         process_stop(p);
         break;
     default:
+        LS_ASSERT(action->kind == ACTION_START);
         process_start(p);
         break;
     }
@@ -215,11 +222,13 @@ static void do_process_fault(const struct action *action)
     int p = action->process;
     switch (action->kind) {
     case ACTION_PAUSE:
+        LS_ASSERT(process_running(p));
         the_world.coordinator->pause(p, true);
         process_mark(p)->paused = 1;
         tell(EVENT_PAUSED, p);
         break;
     case ACTION_RESUME:
+        LS_ASSERT(process_at(p)->paused && process_at(p)->started);
         the_world.coordinator->pause(p, false);
         process_mark(p)->paused = 0;
         tell(EVENT_RESUMED, p);
@@ -228,6 +237,7 @@ static void do_process_fault(const struct action *action)
         process_crash(p);
         break;
     case ACTION_RESTART:
+        LS_ASSERT(process_at(p)->crashed && !process_at(p)->started);
         process_mark(p)->crashed = 0;
         tell(EVENT_RESTARTED, p);
         process_start(p);
@@ -251,6 +261,7 @@ static void do_timed(const struct action *action)
     } else {
         int32_t to;
         advance_target(action, &to);
+        LS_ASSERT(to > clock_now_ms() && to != INT32_MAX);
         state_mark()->now_ms = to;
     }
 }
@@ -271,6 +282,7 @@ bool world_has_container(struct world *world)
 
 static void do_client(const struct action *action)
 {
+    LS_ASSERT(world_is_verb(action) && action->process < the_world.options.processes);
     process_wake(action->process);
     repeats_forget(action->process);
     program_pass(action);
@@ -285,6 +297,7 @@ static bool has_outage(void)
 
 static void do_service_fault(const struct action *action)
 {
+    LS_ASSERT(!action_has(action, TRAIT_ON_PROCESS));
     bool before = has_outage();
     the_world.coordinator->fault(action);
     bool after = has_outage();
@@ -330,6 +343,8 @@ static void do_whole(void *ctx)
     const struct action *action = ctx;
     struct world *world = &the_world;
     do_action(action);
+    LS_ASSERT(world->closing == 0 && !world->stopping && world->asked < 0);
+    LS_ASSERT(world->running == 0 && !world->reacting && world->release == NULL);
     world->steps++;
     bool one = !world->options.timed; /* without a clock only the action's process can answer otherwise */
     int first = one ? action->process : 0;
@@ -364,6 +379,7 @@ static uint32_t kind_of(const struct action *action)
 void world_do(struct world *world, const struct action *action)
 {
     struct action copy = *action;
+    LS_ASSERT(world->running == 0 && world->painted == 0);
     (void)world;
     guard_call(action->process, kind_of(action), do_whole, &copy);
 }

@@ -88,6 +88,7 @@ static void show_process(struct canon *canon, int p)
 /* Shows a mask that has a bit for each process. */
 static void show_mask(struct canon *canon, const uint32_t *mask)
 {
+    LS_ASSERT(*mask >> the_world.options.processes == 0);
     for (int p = 0; p < the_world.options.processes; p++) {
         if ((*mask >> p & 1u) != 0) {
             canon_record(canon, NULL, 0, 0);
@@ -111,6 +112,7 @@ static void show_state(struct canon *canon)
 static void show_block(void *ctx, int block, struct canon *canon)
 {
     (void)ctx;
+    LS_ASSERT(block >= 0 && block < the_world.arena.blocks);
     if (block == the_world.judge_block) {
         the_world.options.judge_canon(world_judges(&the_world), canon);
         return;
@@ -169,6 +171,7 @@ struct canon *world_canon(struct world *world)
 
 static bool equal_program(const struct world_program *a, const struct world_program *b)
 {
+    LS_ASSERT(a->count >= 0 && a->count <= (int)(sizeof a->ops / sizeof a->ops[0]));
     return a->count == b->count && a->endless == b->endless && a->tasks == b->tasks &&
            memcmp(a->ops, b->ops, sizeof a->ops) == 0 && memcmp(a->task, b->task, sizeof a->task) == 0;
 }
@@ -195,6 +198,8 @@ bool world_is_symmetric(const struct world *world)
 
 static void own(struct canon_layout *layout, int block, int p, int alike)
 {
+    LS_ASSERT(alike >= 0 && alike <= block);
+    LS_ASSERT(block >= 0 && (p < 0 || layout->owner[block] < 0));
     layout->owner[block] = p;
     layout->alike[block] = (uint8_t)alike;
 }
@@ -207,6 +212,7 @@ struct canon *world_symmetric_canon(struct world *world)
         own(&layout, block, -1, block);
     }
     for (int p = 0; p < world->options.processes; p++) {
+        LS_ASSERT(world->process_block[p] != world->heap_block[p]);
         own(&layout, world->process_block[p], p, world->process_block[0]);
         own(&layout, world->heap_block[p], p, world->heap_block[0]);
         own(&layout, world->coordinator->own_block(p), p, world->coordinator->own_block(0));

@@ -113,6 +113,7 @@ int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
 /* Counts an allocation, or the start of a deadline. Returns whether a fault lets this one fail. */
 static bool is_short_of_memory(int p)
 {
+    LS_ASSERT(p < the_world.options.processes);
     bool fails = process_at(p)->fail_in > 0 && --process_mark(p)->fail_in == 0;
     if (fails) {
         process_wake(p); /* the next attempt differs: it has memory */
@@ -136,6 +137,7 @@ int timer_count(int p)
 
 struct timer *timer_at(int p, int index)
 {
+    LS_ASSERT(index >= 0);
     struct pack pack = process_pack(p);
     struct rec *rec = pack_first(&pack, LIST_TIMER);
     while (index-- > 0 && rec != NULL) {
@@ -156,6 +158,7 @@ static bool has_fired(int p, const struct ls_timer *timer)
     }
     struct pack pack = process_pack(p);
     struct rec *rec = pack_first(&pack, LIST_REPEAT);
+    LS_ASSERT(rec != NULL);
     while (rec != NULL && ((struct repeat *)rec)->timer != timer) {
         rec = pack_next(&pack, rec);
     }
@@ -190,6 +193,7 @@ bool timer_may_fire(int p, const struct timer *timer)
 
 void repeats_note(int p, const struct ls_timer *timer)
 {
+    LS_ASSERT(p >= 0 && p < the_world.options.processes);
     if (has_fired(p, timer)) {
         return;
     }
@@ -205,6 +209,7 @@ void repeats_note(int p, const struct ls_timer *timer)
     }
     repeat->timer = timer;
     state_mark()->repeated |= 1u << p;
+    LS_ASSERT(has_fired(p, timer));
 }
 
 void repeats_forget(int p)
@@ -219,6 +224,7 @@ void repeats_forget(int p)
 void repeats_forget_all(void)
 {
     for (int p = 0; the_state()->repeated != 0; p++) {
+        LS_ASSERT(p < the_world.options.processes);
         repeats_forget(p);
     }
 }
@@ -239,6 +245,7 @@ bool timer_is_work(const struct timer *timer)
 {
     const unsigned work = 1u << LS_TIMER_WORK | 1u << LS_TIMER_STEP | 1u << LS_TIMER_POLL |
                           1u << LS_TIMER_RENEWAL | 1u << LS_TIMER_LEASE | 1u << LS_TIMER_PATIENCE;
+    LS_ASSERT(timer->rec.tag < 32);
     return (work >> timer->rec.tag & 1u) != 0;
 }
 
@@ -297,6 +304,7 @@ static struct rec *behind(const struct pack *pack, const char *name, const struc
 static int32_t later(uint32_t delay_ms)
 {
     int32_t now = clock_now_ms();
+    LS_ASSERT(now >= 0);
     return delay_ms < (uint32_t)(INT32_MAX - now) ? now + (int32_t)delay_ms : INT32_MAX;
 }
 
@@ -316,6 +324,7 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
         return LS_ENOMEM;
     }
     armed->rec.tag = (uint8_t)role;
+    LS_ASSERT(armed->rec.tag == role);
     armed->name = code_pack(name);
     armed->fn = code_pack_fn((code_fn)fn);
     armed->due_ms = the_world.options.timed ? later(delay_ms) : 0;
@@ -353,6 +362,7 @@ void ls_env_random(struct ls_env *env, void *bytes, size_t size)
 /* Writes (process, counter) in the shape of a version 4 UUID. */
 static void make_id(int process, uint32_t number, uint8_t id[16])
 {
+    LS_ASSERT(process >= 0 && process < WORLD_PROCESSES_MAX);
     memset(id, 0, 16);
     id[3] = (uint8_t)(process + 1);
     id[6] = 0x40;
@@ -364,6 +374,7 @@ static void make_id(int process, uint32_t number, uint8_t id[16])
 
 void ls_env_unique_id(struct ls_env *env, uint8_t id[16])
 {
+    LS_ASSERT(process_at(env->process)->ids < UINT32_MAX);
     make_id(env->process, ++process_mark(env->process)->ids, id);
 }
 

@@ -34,12 +34,14 @@ int world_faults_left(const struct world *world)
     for (int fault = 0; fault < WORLD_FAULTS; fault++) {
         left += state->budget[fault];
     }
+    LS_ASSERT(!state->over || left == 0);
     return left < state->budget_total ? left : state->budget_total;
 }
 
 void world_end_faults(struct world *world)
 {
     struct world_state *state = state_mark();
+    LS_ASSERT(!state->over);
     memset(state->budget, 0, sizeof state->budget);
     state->over = 1;
     if (world->options.budget_total != 255) {
@@ -59,6 +61,7 @@ static void add_role(const struct action *action, char *text)
     size_t used = strlen(text);
     char *end = text + used;
     size_t size = WORLD_LABEL_MAX - used;
+    LS_ASSERT(used < WORLD_LABEL_MAX);
     if (action_has(action, TRAIT_SERVER)) {
         snprintf(end, size, " s%d", action->server + 1);
     } else if (action_has(action, TRAIT_DIRECTORY)) {

@@ -21,6 +21,7 @@ struct heap {
 
 static struct heap *heap_at(int p)
 {
+    LS_ASSERT(p >= 0 && p < the_world.options.processes);
     arena_read(&the_world.arena, the_world.heap_block[p]);
     return arena_at(&the_world.arena, the_world.heap_block[p]);
 }
@@ -44,11 +45,13 @@ bool heap_clear(int p, size_t state_size)
         return false;
     }
     heap_at(p)->start = heap_at(p)->head.used;
+    LS_ASSERT(heap_at(p)->start % 8 == 0);
     return true;
 }
 
 static struct chunk *chunk_at(struct heap *heap, uint32_t offset)
 {
+    LS_ASSERT(offset >= sizeof(struct heap) && offset % 8 == 0);
     return (struct chunk *)((unsigned char *)heap + offset);
 }
 
@@ -66,16 +69,19 @@ void *heap_alloc(int p, size_t size, enum heap_owner owner)
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     for (uint32_t at = heap->start; at < heap->head.used; at += chunk_at(heap, at)->size) {
         struct chunk *chunk = chunk_at(heap, at);
+        LS_ASSERT(chunk->size >= sizeof *chunk && at + chunk->size <= heap->head.used);
         if (chunk->owner != HEAP_FREE || chunk->size < need) {
             continue;
         }
         if (chunk->size > need) {
+            LS_ASSERT(chunk->size - need >= sizeof *chunk);
             chunk_at(heap, at + need)->size = chunk->size - need;
         }
         chunk->size = need;
         chunk->owner = owner;
         return chunk + 1;
     }
+    LS_ASSERT(need % 8 == 0 && owner != HEAP_FREE && owner != HEAP_LATE);
     uint32_t at = heap->head.used;
     if (!arena_resize(&the_world.arena, the_world.heap_block[p], at + need)) {
         world_note_trouble("limit: the heap of a process is full");
@@ -94,6 +100,7 @@ static void merge(int p)
     while (at < heap->head.used) {
         struct chunk *chunk = chunk_at(heap, at);
         uint32_t next = at + chunk->size;
+        LS_ASSERT(chunk->size >= sizeof *chunk && next <= heap->head.used);
         if (chunk->owner == HEAP_FREE && next == heap->head.used) {
             arena_resize(&the_world.arena, the_world.heap_block[p], at);
             return;
@@ -119,7 +126,8 @@ void heap_free(int p, void *memory, enum heap_owner owner)
     unsigned char *low = (unsigned char *)heap + heap->start;
     unsigned char *high = (unsigned char *)heap + heap->head.used;
     bool inside = (unsigned char *)memory > low && (unsigned char *)memory < high;
-    if (!inside || chunk->owner == HEAP_FREE) {
+    if (!inside || chunk->owner != (uint32_t)owner) {
+        LS_NEVER(owner == HEAP_WORLD);
         world_note_offence(EVENT_OFFENCE_FREE, NULL);
         return;
     }

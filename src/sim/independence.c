@@ -25,6 +25,8 @@
  * (explore/persistent_set.h). Checked by tests/explore/test_partial.c. */
 #include "sim/world.h"
 
+#include "base/assert.h"
+
 /* Faults on processes. A fault that one coordinator has of its own may be one, so all of these count. */
 #define FAULTS_OF_PROCESSES                                                                                  \
     (1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |                          \
@@ -52,6 +54,7 @@ static struct picture look_at(const struct action *actions, int count)
         picture.link_changes |= changes;
         picture.acts |= !delivers && !changes && actions[i].kind != ACTION_APPLY;
     }
+    LS_ASSERT(picture.deliveries <= count && picture.delivery >= 0);
     return picture;
 }
 
@@ -87,6 +90,7 @@ enum world_alone world_alone(struct world *world, int p, const struct action *ac
     }
     unsigned faults = action_faults_left();
     if (faults == 0 && !picture.link_changes && the_world.coordinator->stands(p)) {
+        LS_ASSERT(actions[*which].process == p && actions[*which].kind == ACTION_DELIVER);
         return WORLD_ALONE;
     }
     bool sure = (faults & FAULTS_OF_PROCESSES) == 0 && the_world.coordinator->is_sure(&actions[*which]);
@@ -95,6 +99,7 @@ enum world_alone world_alone(struct world *world, int p, const struct action *ac
 
 void world_own_blocks(const struct world *world, int p, uint64_t bits[2])
 {
+    LS_ASSERT(p >= 0 && p < world->options.processes);
     bits[0] = bits[1] = 0;
     arena_set_add(bits, world->process_block[p]);
     arena_set_add(bits, world->heap_block[p]);

@@ -20,6 +20,8 @@ static inline __attribute__((always_inline)) const struct ls_recipe *recipe(void
 /* Begins a call. A recipe may write anywhere in its memory. Other blocks are marked by their writers. */
 static void admit(int p)
 {
+    LS_ASSERT(the_world.locked == 0 && the_world.in_callback == 0);
+    LS_ASSERT(the_world.running == 0 && the_world.asked < 0);
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     the_world.entered = true;
     the_world.running = 1 + p;
@@ -44,6 +46,7 @@ static void ask_wrong(int p)
     if (recipe()->wrong == NULL || the_world.stopping) {
         return;
     }
+    LS_ASSERT(the_world.running == 0 && the_world.asked < 0);
     static char told[96]; /* the text is the recipe's, and may be anything */
     the_world.asked = p;
     const char *text = recipe()->wrong(process_state(p));
@@ -56,6 +59,7 @@ static void ask_wrong(int p)
 
 static void call_over(void)
 {
+    LS_ASSERT(the_world.running != 0);
     the_world.running = 0;
     the_world.coordinator->leave();
 }
@@ -98,6 +102,12 @@ struct slot *process_slot(int p, int lock, int owner)
     return NULL;
 }
 
+/* Returns whether a slot, or NULL, may follow this one: by lock, then by owner. */
+static bool is_in_order(const struct rec *slot, const struct rec *next)
+{
+    return next == NULL || slot->tag < next->tag || (slot->tag == next->tag && slot->word < next->word);
+}
+
 static struct slot *make_slot(int p, int lock, int owner)
 {
     struct slot *slot = process_slot(p, lock, owner);
@@ -117,6 +127,7 @@ static struct slot *make_slot(int p, int lock, int owner)
     }
     slot->rec.tag = (uint8_t)lock;
     slot->rec.word = (uint32_t)owner;
+    LS_ASSERT(is_in_order(&slot->rec, pack_next(&pack, &slot->rec)));
     return slot;
 }
 
@@ -127,6 +138,7 @@ static void drop_idle_slots(int p)
     while (rec != NULL) {
         struct slot *slot = (struct slot *)rec;
         if (slot->depth == 0 && !slot->pending && slot->belief == LS_NOT_HELD) {
+            LS_ASSERT(!slot->lost);
             pack_remove(&pack, rec);
             rec = pack_first(&pack, LIST_SLOT);
         } else {
@@ -148,6 +160,7 @@ static struct event slot_event(int kind, int p, int lock, int owner)
 void process_start(int p)
 {
     struct process *process = process_mark(p);
+    LS_ASSERT(!process->started && !process->crashed);
     if (!heap_clear(p, recipe()->state_size)) {
         return;
     }
@@ -176,6 +189,7 @@ static void wipe(int p)
     the_world.coordinator->fail_call(p, 0);
     process_wake(p);
     process->kept = NULL;
+    LS_ASSERT(!process_tired(p) && (the_state()->repeated >> p & 1u) == 0);
 }
 
 static void end_beliefs(int p)
@@ -218,6 +232,7 @@ static void check_memory_at_stop(int p)
 
 void process_stop(int p)
 {
+    LS_ASSERT(process_running(p) && !the_world.stopping);
     the_world.stopping = true;
     void *state = enter(p);
     recipe()->stop(state);
@@ -235,6 +250,7 @@ void process_stop(int p)
 
 void process_crash(int p)
 {
+    LS_ASSERT(!process_at(p)->crashed);
     end_beliefs(p);
     the_world.coordinator->crash(p);
     wipe(p);
@@ -242,6 +258,7 @@ void process_crash(int p)
     program_rewind(p);
     struct event event = observe_process(EVENT_CRASHED, p);
     observe(&event);
+    LS_ASSERT(!process_at(p)->started && process_at(p)->pc[0] == 0);
 }
 
 /* ---- client verbs ---- */
@@ -256,6 +273,7 @@ static bool is_ending(int lock)
  * room. */
 static bool ask(int p, int lock, int owner, int timeout_ms, unsigned call)
 {
+    LS_ASSERT(call == 0 || (call >> lock & 1u) != 0);
     struct slot *slot = make_slot(p, lock, owner);
     if (slot == NULL) {
         return false;
@@ -287,6 +305,7 @@ void process_acquire_all(int p, const struct action *action)
 {
     int locks[WORLD_LOCKS_MAX];
     int count = action_more_locks(action) + 1, owner = action->owner;
+    LS_ASSERT(count >= 2 && count <= WORLD_LOCKS_MAX);
     unsigned call = 0;
     for (int i = 0; i < count; i++) {
         locks[i] = action_lock_at(action, i);
@@ -323,6 +342,7 @@ void process_cancel(int p, int lock, int owner)
 {
     const struct slot *slot = process_slot(p, lock, owner);
     unsigned call = slot != NULL && slot->call != 0 ? slot->call : 1u << lock;
+    LS_ASSERT(slot != NULL && slot->pending);
     for (int l = 0; l < WORLD_LOCKS_MAX; l++) {
         if ((call >> l & 1u) != 0) {
             struct event canceled = slot_event(EVENT_CANCELED, p, l, owner);
@@ -357,6 +377,7 @@ static void tell_release(int p, const struct release *release, int rc)
         event.code = --slot->depth;
     }
     observe(&event);
+    LS_ASSERT(slot == NULL || (slot->depth >= 0 && (!slot->lost || slot->depth > 0)));
 }
 
 void process_release(int p, int lock, int owner)
@@ -366,6 +387,7 @@ void process_release(int p, int lock, int owner)
     void *state = enter_verb(p);
     int rc = recipe()->release(state, lock, owner);
     leave_verb();
+    LS_ASSERT(the_world.release == &release);
     the_world.release = release.outer;
     process_mark(p);
     tell_release(p, &release, rc);
@@ -380,6 +402,7 @@ void process_release_all(int p, const struct action *action)
     struct release *outer = the_world.release;
     int locks[WORLD_LOCKS_MAX];
     int count = action_more_locks(action) + 1;
+    LS_ASSERT(count >= 2 && count <= WORLD_LOCKS_MAX);
     for (int i = 0; i < count; i++) {
         locks[i] = action_lock_at(action, i);
         release[i] = (struct release){.outer = the_world.release, .lock = locks[i], .owner = action->owner};
@@ -388,6 +411,7 @@ void process_release_all(int p, const struct action *action)
     void *state = enter_verb(p);
     int rc = recipe()->release_all(state, locks, count, action->owner);
     leave_verb();
+    LS_ASSERT(the_world.release == &release[count - 1]);
     the_world.release = outer;
     process_mark(p);
     for (int i = 0; i < count; i++) {
@@ -404,6 +428,7 @@ void process_release_all(int p, const struct action *action)
 void process_write(int p, int lock, int owner, bool guarded)
 {
     const struct slot *slot = process_slot(p, lock, owner);
+    LS_ASSERT(slot != NULL && slot->depth > 0 && !slot->lost);
     int64_t token = the_world.coordinator->position(slot->token);
     if (guarded) {
         enter(p);
@@ -418,6 +443,7 @@ void process_write(int p, int lock, int owner, bool guarded)
     if (event.code == 1) {
         state->newest[lock] = token;
     }
+    LS_ASSERT(state->newest[lock] >= token);
     observe(&event);
 }
 
@@ -430,6 +456,7 @@ static void tell_of_lock(int kind, int p, int lock, int rc)
 
 void process_revocable(int p, int lock)
 {
+    LS_ASSERT(recipe_can_revoke(recipe()));
     void *state = enter(p);
     int rc = recipe()->revocable(state, lock);
     leave();
@@ -439,6 +466,7 @@ void process_revocable(int p, int lock)
 /* Shows the request first: its answer may come before revoke() returns. */
 void process_revoke(int p, int lock, int place)
 {
+    LS_ASSERT(recipe_can_revoke(recipe()));
     tell_of_lock(EVENT_REVOKES, p, lock, 0);
     void *state = enter(p);
     int rc = recipe()->revoke(state, lock, place);
@@ -451,6 +479,7 @@ void process_revoke(int p, int lock, int place)
 /* Shows the capacity first, unless the recipe reports it: waiters may be granted within set_capacity(). */
 void process_resize(int p, int lock, int capacity)
 {
+    LS_ASSERT(recipe_can_resize(recipe()) && capacity > 0);
     if (recipe()->count == NULL) {
         tell_of_lock(EVENT_CAPACITY, p, lock, capacity);
     }
@@ -483,6 +512,7 @@ static void end_holds(int p, int lock)
 
 void process_close(int p, int lock)
 {
+    LS_ASSERT(recipe_can_close(recipe()) && the_world.closing == 0);
     tell_of_lock(EVENT_CLOSES, p, lock, 0);
     the_world.closing = (uint8_t)(1 + lock);
     void *state = enter_verb(p);
@@ -499,6 +529,7 @@ void process_close(int p, int lock)
 /* Opens a closed lock; without memory it stays closed. */
 void process_open(int p, int lock)
 {
+    LS_ASSERT(process_has_closed(p, lock));
     void *state = enter(p);
     int rc = recipe()->open(state, lock);
     leave();
@@ -539,6 +570,7 @@ bool process_says_idle(int p)
     if (!can_be_asked || recipe()->idle == NULL) {
         return false;
     }
+    LS_ASSERT(the_world.asked < 0);
     the_world.asked = p;
     bool idle = recipe()->idle(process_state(p));
     the_world.asked = -1;
@@ -558,6 +590,7 @@ void process_run_step(const struct action *step)
 {
     int p = step->process;
     bool runs = action_has(step, TRAIT_DELIVERS);
+    LS_ASSERT(!runs || process_running(p));
     struct coord_news news = {0};
     if (runs) {
         admit(p); /* before_callback paints */
@@ -582,8 +615,10 @@ void process_run_step(const struct action *step)
 
 void process_fire(int p, int index)
 {
+    LS_ASSERT(!the_world.timer_fired && !the_world.lease_timer_fired);
     struct pack pack = process_pack(p);
     struct timer fired = *timer_at(p, index);
+    LS_ASSERT(timer_is_due(&fired));
     if (!the_world.options.timed && timer_is(&fired, LS_TIMER_WORK) && !process_tired(p)) {
         state_mark()->tired |= 1u << p;
     }
@@ -628,6 +663,7 @@ static void react(int p, int lock, int owner, bool failed)
     if (op == NULL || the_world.reacting) {
         return;
     }
+    LS_ASSERT(the_world.running == p + 1);
     the_world.reacting = true;
     switch (failed ? ACTION_IS_ON_FAILED(op->modes) : ACTION_IS_ON_GRANTED(op->modes)) {
     case ACTION_ACQUIRE:
@@ -703,6 +739,7 @@ static void report_freed(int p, const struct ls_report *report)
         release = release->outer;
     }
     if (release != NULL) {
+        LS_ASSERT(!release->freed_waits && release->lock == report->lock);
         release->freed_waits = true;
         release->freed = event;
     } else {
@@ -721,6 +758,7 @@ static void lose_hold(struct slot *slot)
     } else {
         slot->lost = slot->depth > 0;
     }
+    LS_ASSERT(!slot->lost || (slot->depth > 0 && !(again && slot->pending)));
 }
 
 static void mark_lost(int p)
@@ -815,6 +853,7 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
 
 static void ask_slot(int p, struct slot *slot)
 {
+    LS_ASSERT(the_world.asked < 0);
     the_world.asked = p;
     enum ls_belief belief = recipe()->query(process_state(p), slot->rec.tag, (int)slot->rec.word);
     the_world.asked = -1;
@@ -825,6 +864,7 @@ static void ask_slot(int p, struct slot *slot)
     bool unsure = slot->belief == BELIEF_NONE && belief == LS_UNKNOWN && !the_world.options.timed;
     bool announce = belief == LS_HELD || slot->belief == LS_HELD || denied || unsure;
     process_mark(p);
+    LS_ASSERT(slot->rec.list == LIST_SLOT);
     slot->belief = (uint8_t)belief;
     if (announce) {
         struct event event = slot_event(belief == LS_HELD ? EVENT_BELIEVES : EVENT_DOUBTS, p, slot->rec.tag,
@@ -841,6 +881,7 @@ static void ask_slot(int p, struct slot *slot)
  * let its write pass. */
 static void ask_for_guard(int p, const struct slot *slot)
 {
+    LS_ASSERT(the_world.asked < 0 && (slot->depth == 0 || slot->lost));
     the_world.asked = p;
     int rc = the_world.coordinator->guard(p, slot->rec.tag, (int)slot->rec.word);
     the_world.asked = -1;
@@ -861,6 +902,7 @@ static void ask_refusal(int p, const struct slot *slot)
     }
     int wanted = waits ? LS_ENOTOWNER : LS_ENOENT;
     int owner = (int)slot->rec.word;
+    LS_ASSERT(waits ? slot->pending && slot->depth == 0 : !slot->pending);
     void *state = enter(p);
     the_world.asked = p;
     int rc = waits ? recipe()->release(state, lock, owner) : recipe()->cancel(state, lock, owner);
@@ -886,6 +928,7 @@ void process_ask_belief(int p)
     bool idle = false;
     for (; rec != NULL; rec = pack_next(&pack, rec)) {
         struct slot *slot = (struct slot *)rec;
+        LS_ASSERT(is_in_order(rec, pack_next(&pack, rec)));
         ask_slot(p, slot);
         if (recipe_can_guard(recipe()) && (slot->depth == 0 || slot->lost)) {
             ask_for_guard(p, slot);
@@ -902,6 +945,7 @@ void process_ask_belief(int p)
 static void ask_idle(void *ctx)
 {
     int p = *(int *)ctx;
+    LS_ASSERT(the_world.running == 0);
     if (!process_says_idle(p)) {
         world_tell_offence(p, EVENT_OFFENCE_CLEAN, NULL);
     }
@@ -915,6 +959,7 @@ struct rehearsal {
 static void rehearse_stop(void *ctx)
 {
     struct rehearsal *rehearsal = ctx;
+    LS_ASSERT(!the_world.stopping && the_world.muted);
     the_world.stopping = true;
     void *state = enter(rehearsal->process);
     recipe()->stop(state);

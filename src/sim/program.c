@@ -6,6 +6,7 @@
  * A program is one list of operations, or one list for each owner (a task). Each list has a counter of its
  * own in the block of the process. An operation waits for the answers that its list asked for before. Answers
  * to other owners that have tasks do not matter to it. */
+#include "base/assert.h"
 #include "sim/abilities.h"
 #include "sim/world.h"
 
@@ -31,11 +32,13 @@ int program_lists(int p)
 
 static struct list list_at(int p, int which)
 {
+    LS_ASSERT(which >= 0 && which < program_lists(p));
     const struct world_program *all = program(p);
     if (all->tasks == 0) {
         return (struct list){all->ops, all->count, all->endless, -1};
     }
     const struct world_task *task = &all->task[which];
+    LS_ASSERT(task->begin <= task->end && task->end <= all->count);
     return (struct list){all->ops + task->begin, task->end - task->begin, task->endless, task->owner};
 }
 
@@ -58,6 +61,7 @@ static bool is_theirs(const struct list *list, int owner)
 
 void program_rewind(int p)
 {
+    LS_ASSERT(!process_at(p)->started);
     struct process *process = process_mark(p);
     memset(process->pc, 0, sizeof process->pc);
 }
@@ -65,6 +69,7 @@ void program_rewind(int p)
 /* Returns the next step, or NULL. An endless list begins again behind its last step. */
 static const struct action *upcoming(const struct list *list, int pc)
 {
+    LS_ASSERT(pc >= 0 && pc <= list->count);
     if (pc >= list->count) {
         pc = list->endless ? 0 : -1;
     }
@@ -75,6 +80,7 @@ static const struct action *upcoming(const struct list *list, int pc)
 static const struct action *last_op(const struct list *list, int pc, enum action_kind kind, int lock,
                                     int owner)
 {
+    LS_ASSERT(pc >= 0 && pc <= list->count);
     for (int back = 1; back <= list->count; back++) {
         int at = pc - back;
         if (at < 0 && !list->endless) {
@@ -134,6 +140,7 @@ const struct action *program_next_op(int p, int which)
     const struct process *process = process_at(p);
     struct list list = list_at(p, which);
     int pc = process->pc[which];
+    LS_ASSERT(pc <= list.count);
     if (pc >= list.count || process->paused) {
         return NULL;
     }
@@ -158,6 +165,7 @@ void program_pass(const struct action *action)
 {
     int which = list_at_step(action);
     if (which >= 0) {
+        LS_ASSERT(process_at(action->process)->pc[which] < list_at(action->process, which).count);
         process_mark(action->process)->pc[which]++;
     }
 }
@@ -167,6 +175,7 @@ int world_program_step(struct world *world, const struct action *action)
     uint64_t kept[2] = {world->arena.read[0], world->arena.read[1]};
     int which = list_at_step(action), step = -1;
     if (which >= 0) {
+        LS_ASSERT(action->process < world->options.processes);
         step = (int)(list_at(action->process, which).ops - program(action->process)->ops) +
                process_at(action->process)->pc[which];
     }
@@ -214,6 +223,7 @@ static void skip_in_list(int p, int which)
         if (!is_void(p, op)) {
             return;
         }
+        LS_ASSERT(process_at(p)->pc[which] < list.count);
         process_mark(p)->pc[which]++;
     }
 }
@@ -229,6 +239,7 @@ static bool has_ended(int p)
 {
     for (int i = 0; i < program_lists(p); i++) {
         struct list list = list_at(p, i);
+        LS_ASSERT(process_at(p)->pc[i] <= list.count);
         if (list.endless || process_at(p)->pc[i] < list.count) {
             return false;
         }

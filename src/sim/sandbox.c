@@ -3,6 +3,7 @@
 
 #include "sim/sandbox.h"
 
+#include "base/assert.h"
 #include "sim/world.h"
 
 static const struct world_guard *guard;
@@ -12,6 +13,7 @@ static void *output_ctx;
 
 void world_set_guard(const struct world_guard *wanted)
 {
+    LS_ASSERT(the_world.running == 0);
     guard = wanted;
 }
 
@@ -85,6 +87,7 @@ void world_note_offence(enum event_offence offence, const char *where)
 /* Crashes a process whose memory may be damaged. */
 static void drop_process(int p)
 {
+    LS_ASSERT(the_world.running == 0);
     zones_scrub(p);
     process_crash(p);
 }
@@ -96,6 +99,7 @@ static void give_up(int process, enum event_offence offence, const char *where)
     int p = called();
     world_tell_offence(p >= 0 ? p : process, offence, where);
     world_forget_call();
+    LS_ASSERT(called() < 0);
     the_world.coordinator->leave();
     if (p >= 0) {
         drop_process(p);
@@ -108,6 +112,7 @@ static void check_memory(int p)
     if (!the_world.zoned || !the_world.entered) {
         return;
     }
+    LS_ASSERT(the_world.running == 0);
     if (!lending_is_whole()) {
         world_tell_offence(p, EVENT_OFFENCE_LENT, NULL);
     }
@@ -146,6 +151,7 @@ static bool call_aside(void (*fn)(void *ctx), void *ctx)
 static void bury_aborted(void)
 {
     int p = the_world.aborted - 1;
+    LS_ASSERT(p >= 0 && p < the_world.options.processes);
     the_world.aborted = 0;
     if (!process_at(p)->crashed) {
         process_crash(p);
@@ -168,6 +174,7 @@ static void call_guarded(int process, uint32_t kind, void (*fn)(void *ctx), void
         twice_end(came_back);
     }
     the_world.entered = false;
+    LS_ASSERT(the_world.painted == 0 && !the_world.muted);
     if (!call(fn, ctx, &offence, &where)) {
         twice_drop(twice);
         give_up(process, offence, where);
@@ -186,10 +193,12 @@ static void call_guarded(int process, uint32_t kind, void (*fn)(void *ctx), void
         tell_read(process, twice_verdict());
     }
     check_memory(process);
+    LS_ASSERT(the_world.painted == 0 && !the_world.muted && !the_world.sums);
 }
 
 void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx)
 {
+    LS_ASSERT(the_world.running == 0);
     if (guard != NULL) {
         call_guarded(process, kind, fn, ctx);
     } else {

@@ -79,6 +79,7 @@ int world_settle(struct world *world, int limit, world_step_fn step, void *ctx)
     struct action action;
     int count = 0;
     while (world_default_action(world, &action)) {
+        LS_ASSERT(count <= limit);
         if (count++ == limit || world_trouble(world) != NULL) {
             return LS_EOVERFLOW;
         }
@@ -96,6 +97,7 @@ static int pass_timed(struct world *world, int ms, int limit, world_step_fn step
 {
     int32_t left = CLOCK_END_MS - clock_now_ms();
     int32_t end = clock_now_ms() + (ms < left ? ms : left);
+    LS_ASSERT(end >= clock_now_ms());
     for (int count = 0;; count++) {
         struct action action;
         if (count == limit || world_trouble(world) != NULL) {
@@ -109,6 +111,7 @@ static int pass_timed(struct world *world, int ms, int limit, world_step_fn step
             action = (struct action){.kind = ACTION_ADVANCE, .process = EVENT_PROCESS_NONE};
             struct action rest = action;
             rest.ms = end - now;
+            LS_ASSERT(rest.ms > 0);
             if (world_enabled(world, &rest)) {
                 action = rest; /* nothing has to happen before the end */
             } else if (!world_enabled(world, &action)) {
@@ -142,6 +145,7 @@ static void go_on(struct passing *passing, const struct action *action)
         passing->count++;
     }
     int more = world_settle(passing->world, passing->limit, passing->step, passing->ctx);
+    LS_ASSERT(more <= passing->limit);
     passing->count = more < 0 ? more : passing->count + more;
 }
 
@@ -172,6 +176,7 @@ static void pass_expiries(struct passing *passing)
             the_world.coordinator->list(&sessions, p, COORD_SESSIONS);
         }
         for (int i = 0; i < sessions.count; i++) {
+            LS_ASSERT(!sessions.full);
             if (world_enabled(passing->world, &expire[i])) {
                 go_on(passing, &expire[i]);
             }
@@ -193,6 +198,7 @@ static void pass_timers(struct passing *passing)
         }
     }
     for (int i = 0; i < count; i++) {
+        LS_ASSERT(armed[i].process < passing->world->options.processes);
         int p = armed[i].process;
         for (int k = 0; k < timer_count(p); k++) {
             struct action fire = {.kind = ACTION_FIRE, .process = (uint8_t)p, .timer = (uint8_t)k};
@@ -243,6 +249,7 @@ static int heal_listed(struct world *world, int client, enum coord_place place, 
     struct action_list ends = {.out = out, .room = WORLD_ACTIONS_MAX};
     int count = 0;
     world->coordinator->list(&ends, client, place);
+    LS_ASSERT(!ends.full);
     for (int i = 0; i < ends.count; i++) {
         if (world_is_healing(&out[i])) {
             count += take_if(world, out[i], step, ctx);
@@ -280,6 +287,7 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
 static bool process_at_rest(int p)
 {
     const struct process *process = process_at(p);
+    LS_ASSERT(process->started || !process->paused);
     if (process_at(p)->paused || the_world.coordinator->cut_off(p)) {
         return false;
     }
@@ -307,6 +315,7 @@ bool world_rest(struct world *world)
     for (int p = 0; p < world->options.processes; p++) {
         process_ask_idle(p);
     }
+    LS_ASSERT(the_world.running == 0);
     struct event event = observe_process(EVENT_REST, (int)EVENT_PROCESS_NONE);
     observe(&event);
     return true;

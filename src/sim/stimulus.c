@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Stimuli for coverage reports: the event that an action brings to a recipe, and the recipe's state then. */
+#include "base/assert.h"
 #include "sim/remark.h"
 #include "sim/world.h"
 
@@ -27,6 +28,7 @@ bool world_stimulus(struct world *world, const struct action *action, char text[
         return true;
     }
     if (action->kind == ACTION_FIRE) {
+        LS_ASSERT(action->timer < timer_count(action->process));
         snprintf(text, WORLD_LABEL_MAX, "%.80s", timer_name(timer_at(action->process, action->timer)));
         return true;
     }
@@ -59,6 +61,7 @@ void world_remark(struct world *world, const struct action *action, char text[WO
         world->coordinator->answer(action, text);
     } else if (action->kind == ACTION_CUT) {
         int used = say_count(text, WORLD_LABEL_MAX, action->apply, "request is", "requests are");
+        LS_ASSERT(used < WORLD_LABEL_MAX);
         used += snprintf(text + used, WORLD_LABEL_MAX - (size_t)used, " still done, ");
         used +=
             say_count(text + used, WORLD_LABEL_MAX - (size_t)used, action->keep, "reply is", "replies are");

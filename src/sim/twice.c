@@ -18,6 +18,7 @@
  *
  * Example: `int *n = malloc(4); if (*n > 0) release();` releases with one byte of PAINTS, but neither with
  * the other nor with FRESH, a negative number. `if (*n == 7) release();` never releases, and is not found. */
+#include "base/assert.h"
 #include "base/hash.h"
 #include "sim/world.h"
 
@@ -86,6 +87,7 @@ bool twice_is_due(uint32_t kind)
         return true;
     }
     uint8_t *times = &seen[kind % KINDS_MAX];
+    LS_ASSERT(kind != 0 && *times <= FIRST_STEPS);
     if (the_world.doubt == WORLD_DOUBT_FIRST && *times < FIRST_STEPS) {
         ++*times;
         return true;
@@ -115,6 +117,7 @@ static void put_back(const struct aside *aside)
 {
     memcpy(&the_world.arena, &aside->arena, sizeof aside->arena);
     memcpy(&the_world.observer, aside->rest, sizeof aside->rest);
+    LS_ASSERT(the_world.arena.stale_count <= the_world.arena.blocks);
 }
 
 static void go_back(const struct arena_image *image)
@@ -123,11 +126,14 @@ static void go_back(const struct arena_image *image)
     put_back(&doubted.world); /* with its marks: the bytes are as they were */
     lending_put_back(0);
     lending_lend(0);
+    LS_ASSERT(the_world.painted == 0 && !the_world.muted);
 }
 
 /* Paints memory from now on, shows no events, and adds them up. */
 static void paint(unsigned painted, unsigned char byte)
 {
+    LS_ASSERT(the_world.zoned);
+    LS_ASSERT(painted != 0 && (painted & ~(unsigned)PAINT_ALL) == 0);
     the_world.painted = (uint8_t)painted;
     the_world.paint = byte;
     the_world.muted = the_world.sums = true;
@@ -149,6 +155,8 @@ static struct result result_of(bool came_back)
 /* Saves the state before the step. Returns false if memory is short. */
 static bool set_out(void)
 {
+    LS_ASSERT(the_world.running == 0 && the_world.painted == 0);
+    LS_ASSERT(doubted.before == NULL && doubted.after == NULL);
     doubted.before = arena_save(&the_world.arena);
     if (doubted.before == NULL) {
         return false;
@@ -181,6 +189,7 @@ bool twice_next(void)
 
 void twice_end(bool came_back)
 {
+    LS_ASSERT(doubted.run < PAINTS_COUNT && the_world.painted == PAINT_ALL);
     doubted.painted[doubted.run++] = result_of(came_back);
     go_back(doubted.before);
 }
@@ -201,6 +210,7 @@ bool twice_rehearse(bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(v
 static bool same_block(int block, const unsigned char *now, size_t now_size, const unsigned char *then,
                        size_t then_size)
 {
+    LS_ASSERT(block < the_world.arena.blocks);
     if (block == the_world.judge_block) {
         return true; /* judges were not told of the other run */
     }
@@ -217,6 +227,7 @@ static bool same(const struct result *result)
 
 void twice_compare(void)
 {
+    LS_ASSERT(the_world.sums && !the_world.muted && the_world.painted == 0);
     doubted.events = the_world.event_sum;
     doubted.offence = EVENT_OFFENCES;
     doubted.after = NULL;
@@ -245,10 +256,12 @@ bool twice_next_reason(void)
 
 void twice_end_reason(bool came_back)
 {
+    LS_ASSERT(doubted.reason < REASONS_COUNT && the_world.painted == REASONS[doubted.reason].painted);
     struct result result = result_of(came_back);
     lending_lend(0);
     arena_restore(&the_world.arena, doubted.after);
     put_back(&doubted.world_after);
+    LS_ASSERT(the_world.painted == 0 && !the_world.muted);
     lending_put_back(1);
     if (!same(&result)) {
         doubted.offence = REASONS[doubted.reason].offence;
@@ -277,6 +290,7 @@ void twice_drop(bool twice)
 
 enum event_offence twice_verdict(void)
 {
+    LS_ASSERT(the_world.painted == 0);
     forget();
     return doubted.offence;
 }

@@ -55,6 +55,7 @@ void world_options_default(struct world_options *options)
 
 void observe(const struct event *event)
 {
+    LS_ASSERT(!the_world.observing);
     if (the_world.sums) {
         twice_note(event);
     }
@@ -67,6 +68,7 @@ void observe(const struct event *event)
 
 struct event observe_process(int kind, int p)
 {
+    LS_ASSERT(p >= 0 && (p < the_world.options.processes || p == (int)EVENT_PROCESS_NONE));
     struct event event = {.kind = (uint8_t)kind, .process = (uint8_t)p, .lock = EVENT_LOCK_NONE};
     event.now_ms = clock_now_ms();
     return event;
@@ -86,6 +88,7 @@ static char *constant_text(const char *a, const char *b)
 static const struct ls_lock_spec *lay_specs(struct world_options *options)
 {
     for (int i = 0; i < options->locks; i++) {
+        LS_ASSERT(i < WORLD_LOCKS_MAX);
         if (options->lock[i].kind == LS_LOCK_MUTEX) {
             options->lock[i] = (struct ls_lock_spec){.group = (uint8_t)i};
         }
@@ -149,17 +152,20 @@ static void lay_blocks(const struct world_options *options)
         }
         heap_clear(p, 0);
     }
+    LS_ASSERT(arena->blocks == 2 + 2 * options->processes);
 }
 
 /* ---- what the coordinator is lent ---- */
 
 static void *host_alloc(int p, size_t size)
 {
+    LS_ASSERT(p >= 0 && p < the_world.options.processes);
     return heap_alloc(p, size, HEAP_WORLD);
 }
 
 static void host_free(int p, void *memory)
 {
+    LS_ASSERT(p >= 0 && p < the_world.options.processes);
     heap_free(p, memory, HEAP_WORLD);
 }
 
@@ -170,6 +176,7 @@ static void *host_kept(int p)
 
 static void host_keep(int p, void *pointer)
 {
+    LS_ASSERT(p >= 0 && p < the_world.options.processes);
     process_mark(p)->kept = pointer;
 }
 
@@ -191,6 +198,7 @@ static bool host_trusts_leases(int p)
 
 static const char *host_text(int slot)
 {
+    LS_ASSERT(slot >= 0);
     return slot < the_world.texts ? the_world.text[slot] : NULL;
 }
 
@@ -201,11 +209,13 @@ static bool host_stopping(void)
 
 static void host_aborted(int p)
 {
+    LS_ASSERT(p >= 0 && p < the_world.options.processes);
     the_world.aborted = p + 1;
 }
 
 static void host_effect(int lock, int64_t token)
 {
+    LS_ASSERT(lock >= 0 && lock < the_world.options.locks);
     struct world_state *state = state_mark();
     state->newest[lock] = token > state->newest[lock] ? token : state->newest[lock];
 }
@@ -299,6 +309,7 @@ struct world *world_open(const struct world_options *options, world_observer obs
 
 void world_reset(struct world *world, const struct world_options *options)
 {
+    LS_ASSERT(world == &the_world && !world->observing);
     arena_clear(&world->arena);
     lay_out(options);
 }
@@ -310,6 +321,7 @@ uint64_t world_layout(const struct world *world)
 
 void world_close(struct world *world)
 {
+    LS_ASSERT(world == &the_world && !world->observing);
     uint64_t layouts = world->layouts;
     arena_close(&world->arena);
     memset(world, 0, sizeof *world);
@@ -346,6 +358,7 @@ void world_begin(struct world *world)
     if (world->coordinator->prepare != NULL) {
         world->coordinator->prepare();
     }
+    LS_ASSERT(world->steps == 0);
     for (int p = 0; p < world->options.processes; p++) {
         if (world->options.autostart[p]) {
             guard_call(p, ACTION_START + 1u, start, &p);
@@ -357,11 +370,13 @@ void world_begin(struct world *world)
 
 struct world_image *world_save(struct world *world)
 {
+    LS_ASSERT(world->running == 0);
     return (struct world_image *)arena_save(&world->arena);
 }
 
 void world_restore(struct world *world, const struct world_image *image)
 {
+    LS_ASSERT(world->running == 0);
     arena_restore(&world->arena, (const struct arena_image *)image);
 }
 
@@ -387,6 +402,7 @@ uint64_t world_fingerprint(struct world *world)
 
 static void name_block(int block, char text[WORLD_LABEL_MAX])
 {
+    LS_ASSERT(block >= 0 && block < the_world.arena.blocks);
     snprintf(text, WORLD_LABEL_MAX, "%s",
              block == the_world.state_block   ? "the block of the world"
              : block == the_world.judge_block ? "the block of the judges"
@@ -427,6 +443,7 @@ struct arena *world_arena(struct world *world)
 int world_scope(const struct world *world, int process, int *blocks)
 {
     int count = 0;
+    LS_ASSERT(process >= 0);
     blocks[count++] = world->state_block;
     if (process < world->options.processes) {
         blocks[count++] = world->process_block[process];
@@ -449,6 +466,7 @@ int world_budget_block(const struct world *world)
 void world_bought(struct world *world, uint8_t bought[WORLD_FAULTS])
 {
     for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        LS_ASSERT(the_state()->budget[fault] <= world->options.budget[fault]);
         bought[fault] = (uint8_t)(world->options.budget[fault] - the_state()->budget[fault]);
     }
 }
@@ -458,10 +476,12 @@ void world_buy(struct world *world, const uint8_t bought[WORLD_FAULTS])
     struct world_state *state = state_mark();
     int total = 0;
     for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        LS_ASSERT(bought[fault] <= world->options.budget[fault]);
         state->budget[fault] = (uint8_t)(world->options.budget[fault] - bought[fault]);
         total += bought[fault];
     }
     if (world->options.budget_total != 255) {
+        LS_ASSERT(total <= world->options.budget_total);
         state->budget_total = (uint8_t)(world->options.budget_total - total);
     }
 }
@@ -495,6 +515,7 @@ void *world_judges(struct world *world)
 
 void world_judges_changed(struct world *world, size_t live_bytes)
 {
+    LS_ASSERT(world->judge_block > world->state_block);
     arena_mark(&world->arena, world->judge_block);
     bool fits = arena_resize(&world->arena, world->judge_block, sizeof(struct arena_block) + live_bytes);
     LS_ASSERT(fits);
@@ -502,6 +523,7 @@ void world_judges_changed(struct world *world, size_t live_bytes)
 
 enum ls_belief world_belief(struct world *world, int process, int lock, int owner)
 {
+    LS_ASSERT(world->running == 0 && process < world->options.processes);
     if (!process_at(process)->started) {
         return LS_NOT_HELD;
     }

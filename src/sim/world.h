@@ -6,6 +6,7 @@
 #define SIM_WORLD_H
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/code.h"
 #include "base/pack.h"
 #include "coord/coordinator.h"
@@ -172,6 +173,7 @@ static inline struct process *process_at(int p)
 
 static inline struct process *process_mark(int p)
 {
+    LS_ASSERT(p >= 0 && p < the_world.options.processes);
     arena_mark(&the_world.arena, the_world.process_block[p]);
     return process_at(p);
 }

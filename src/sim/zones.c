@@ -20,6 +20,8 @@
  * and the tail has one length. Checked by tests/sim/test_zones.c. */
 #include "sim/world.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 #define ZONE 0xfd
@@ -67,6 +69,7 @@ static unsigned char *byte_at(struct heap *heap, uint32_t offset)
 
 static unsigned char byte_of(unsigned char byte)
 {
+    LS_ASSERT(byte == FRESH || byte == FREED || byte == ZONE);
     return (the_world.painted & (byte == FRESH ? PAINT_FRESH : PAINT_FREED)) != 0 ? the_world.paint : byte;
 }
 
@@ -126,6 +129,8 @@ static bool is_free(const struct chunk *chunk)
 
 static void write_chunk(struct heap *heap, uint32_t at, uint32_t size, uint32_t asked, enum heap_owner owner)
 {
+    LS_ASSERT(asked == 0 || (owner != HEAP_FREE && owner != HEAP_LATE));
+    LS_ASSERT(size >= sizeof(struct chunk) && asked <= size - sizeof(struct chunk));
     struct chunk *chunk = chunk_at(heap, at);
     *chunk = (struct chunk){.size = size, .asked = asked, .owner = owner};
     chunk->check = check_of(chunk, at);
@@ -150,6 +155,7 @@ static void fill_zones(struct heap *heap)
 
 bool zones_clear(int p, size_t state_size)
 {
+    LS_ASSERT(the_world.zoned);
     struct arena *arena = &the_world.arena;
     int block = the_world.heap_block[p];
     struct heap *heap = heap_mark(p);
@@ -178,6 +184,7 @@ void zones_scrub(int p)
     struct heap *heap = heap_mark(p);
     memset(heap, 0, HEAP_BYTES);
     heap->head.used = sizeof *heap;
+    LS_ASSERT(heap->start == 0 && heap->state_size == 0);
 }
 
 /* ---- blocks ---- */
@@ -200,6 +207,7 @@ static uint32_t find_room(struct heap *heap, uint32_t need)
 /* Moves the end of the chunks, with the tail. Returns false if the heap is full. */
 static bool move_end(int p, uint32_t end)
 {
+    LS_ASSERT(end % 16 == 0);
     struct heap *heap = heap_at(p);
     if (!arena_resize(&the_world.arena, the_world.heap_block[p], end + TAIL_BYTES)) {
         return false;
@@ -248,6 +256,7 @@ static bool hand_back(int p)
 
 void *zones_alloc(int p, size_t size, enum heap_owner owner)
 {
+    LS_ASSERT(owner == HEAP_ENV || owner == HEAP_MALLOC || owner == HEAP_WORLD);
     struct heap *heap = heap_mark(p);
     uint32_t need =
         size < HEAP_BYTES ? round16(size) + (uint32_t)sizeof(struct chunk) + CHUNK_ZONE_BYTES : HEAP_BYTES;
@@ -265,6 +274,7 @@ void *zones_alloc(int p, size_t size, enum heap_owner owner)
         }
     } else {
         uint32_t left = chunk_at(heap, at)->size - need;
+        LS_ASSERT(left == 0 || left >= sizeof(struct chunk));
         if (left > 0) {
             write_chunk(heap, at + need, left, 0, HEAP_FREE);
         }
@@ -276,6 +286,7 @@ void *zones_alloc(int p, size_t size, enum heap_owner owner)
 /* Returns the chunk of this block and owner; 0 = none. */
 static uint32_t find_block(struct heap *heap, const void *memory, enum heap_owner owner)
 {
+    LS_ASSERT(owner == HEAP_ENV || owner == HEAP_MALLOC || owner == HEAP_WORLD);
     uint32_t next;
     for (uint32_t at = heap->start; at != 0 && at < end_of(heap); at = next) {
         if (block_of(heap, at) == memory) {

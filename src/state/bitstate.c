@@ -3,6 +3,7 @@
 
 #include "state/bitstate.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/huge.h"
 
@@ -28,12 +29,14 @@ static void *map_pages(size_t bytes, bool shared)
 
 struct bitstate *bitstate_open(size_t bytes, bool shared)
 {
+    LS_ASSERT(bytes > 0);
     size_t whole = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
     struct bitstate *bits = map_pages(sizeof *bits, shared);
     if (bits == NULL) {
         return NULL;
     }
     bits->bits = (uint64_t)whole * 8;
+    LS_ASSERT(bits->bits % WORD_BITS == 0);
     bits->word = map_pages(whole, shared);
     if (bits->word == NULL) {
         bitstate_close(bits);

@@ -11,6 +11,7 @@
 
 struct canon *canon_open(struct arena *arena, int owners, canon_show_fn show, void *ctx)
 {
+    LS_ASSERT(owners >= 1 && owners <= CANON_OWNERS_MAX);
     struct canon *canon = calloc(1, sizeof *canon);
     if (canon == NULL) {
         return NULL;
@@ -70,13 +71,23 @@ static void take(struct canon *canon, unsigned line, int32_t number, bool bound)
         return;
     }
     unsigned first, word = word_of(line, &first);
+    LS_ASSERT(word < QUICK_WORDS && first + (unsigned)number < 64);
     part->words = (uint8_t)(part->words | 1u << word);
     part->quick.word[word] |= (uint64_t)!bound << (first + (unsigned)number);
     part->attempts |= word == CANON_ATTEMPT ? ((1ull << QUICK_ATTEMPTS) - 1) << first : 0;
 }
 
+/* Returns whether these bytes lie in the block that is shown. */
+static bool is_shown(const struct canon *canon, const void *where, size_t size)
+{
+    uint32_t used = ((const struct arena_block *)(const void *)canon->block)->used;
+    size_t at = (size_t)((const unsigned char *)where - canon->block);
+    return at <= used && size <= used - at; /* a cut may have no bytes */
+}
+
 static void blank(struct canon *canon, const void *where, size_t size, int with)
 {
+    LS_ASSERT(is_shown(canon, where, size));
     memset(canon->scratch + ((const unsigned char *)where - canon->block), with, size);
 }
 
@@ -88,6 +99,7 @@ void canon_blank(struct canon *canon, const void *where, size_t size)
 void canon_cut(struct canon *canon, const void *where, size_t size)
 {
     uint32_t at = (uint32_t)((const unsigned char *)where - canon->block);
+    LS_ASSERT(is_shown(canon, where, size));
     if (canon->cuts == CUTS_MAX) {
         canon->part->refused = true;
         return;
@@ -97,6 +109,7 @@ void canon_cut(struct canon *canon, const void *where, size_t size)
 
 void canon_size(struct canon *canon, const uint16_t *where, uint16_t counts)
 {
+    LS_ASSERT(is_shown(canon, where, sizeof counts));
     memcpy(canon->scratch + ((const unsigned char *)where - canon->block), &counts, sizeof counts);
 }
 
@@ -114,6 +127,7 @@ static void name_process(struct canon *canon, int process, const void *where, si
     if (canon->processes == NULL || process < 0 || process >= (int)canon->owners) {
         return;
     }
+    LS_ASSERT(process < 8);
     part->roles = (uint8_t)(part->roles | 1u << process); /* CANON_PROCESSES_MAX is less than 8 */
     if (size > 0) {
         blank(canon, where, size, with);
@@ -148,11 +162,13 @@ void canon_record(struct canon *canon, const void *where, size_t size, uint32_t 
     if (canon->processes == NULL) {
         return;
     }
+    LS_ASSERT(!canon->in_record);
     if (part->records == PART_RECORDS_MAX) {
         part->refused = true;
         return;
     }
     uint32_t at = size > 0 ? (uint32_t)((const unsigned char *)where - canon->block) : 0;
+    LS_ASSERT(size == 0 || is_shown(canon, where, size));
     canon->shown[part->records] = (struct shown_record){at, (uint32_t)size, salt};
     canon->record[part->records].begin = part->count;
     canon->in_record = true;
@@ -161,6 +177,7 @@ void canon_record(struct canon *canon, const void *where, size_t size, uint32_t 
 void canon_record_end(struct canon *canon)
 {
     if (canon->processes != NULL && canon->in_record) {
+        LS_ASSERT(canon->record[canon->part->records].begin <= canon->part->count);
         canon->record[canon->part->records++].end = canon->part->count;
         canon->in_record = false;
     }
@@ -307,7 +324,8 @@ void canon_text(struct canon *canon, const char *text)
 
 /* ---- one block ---- */
 
-/* Takes the cuts out of the scratch; returns how many bytes are left. */
+/* Takes the cuts out of the scratch. Returns how many bytes are left, with zeros up to a multiple of 8: bytes
+ * behind such a multiple would not be hashed. */
 static uint32_t close_cuts(struct canon *canon, uint32_t used)
 {
     uint32_t to = 0, from = 0;
@@ -321,7 +339,10 @@ static uint32_t close_cuts(struct canon *canon, uint32_t used)
     memmove(canon->scratch + to, canon->scratch + from, used - from);
     to += used - from;
     memcpy(canon->scratch, &to, sizeof to); /* the head of the block counts its bytes */
-    return to;
+    uint32_t padded = (to + 7u) & ~7u;
+    LS_ASSERT(to <= used && padded <= used);
+    memset(canon->scratch + to, 0, padded - to);
+    return padded;
 }
 
 /* Fills in a part's list, and the scratch with the block's other bytes; returns how many these are. */
@@ -339,6 +360,8 @@ static uint32_t show_block(struct canon *canon, int block, struct canon_part *pa
     canon->part = part;
     canon->cuts = 0;
     canon->show(canon->ctx, block, canon);
+    LS_ASSERT(part->count <= PART_VALUES_MAX && part->records <= PART_RECORDS_MAX);
+    LS_ASSERT(!canon->in_record);
     if (canon->processes != NULL) {
         canon_processes_finish_block(canon, block, used);
     }
@@ -347,6 +370,7 @@ static uint32_t show_block(struct canon *canon, int block, struct canon_part *pa
 
 static const struct canon_part *part_of(struct canon *canon, int block)
 {
+    LS_ASSERT(!canon->arena->stale[block]);
     uint64_t hash = canon->arena->hash[block];
     size_t place = (size_t)block * PARTS_PER_BLOCK + (hash & (PARTS_PER_BLOCK - 1));
     struct canon_part *part = (struct canon_part *)(void *)(canon->places + place * PLACE_BYTES);
@@ -382,6 +406,7 @@ static void note_values(struct canon *canon, const struct canon_part *part)
             continue;
         }
         struct line *line = &canon->line[value->line];
+        LS_ASSERT(value->line < LINES && value->number <= NUMBER_MAX);
         line->present[value->number] |= !value->bound;
         line->last = value->number > line->last ? value->number : line->last;
         canon->used_lines |= 1ull << value->line;
@@ -390,6 +415,7 @@ static void note_values(struct canon *canon, const struct canon_part *part)
 
 static void rank_line(struct line *line)
 {
+    LS_ASSERT(line->last <= NUMBER_MAX);
     uint16_t rank = 1;
     for (int number = 1; number <= line->last; number++) {
         rank = (uint16_t)(rank + line->present[number]);
@@ -400,6 +426,7 @@ static void rank_line(struct line *line)
 static void rank_sessions(struct line *line, unsigned owners)
 {
     uint16_t rank[CANON_OWNERS_MAX] = {0};
+    LS_ASSERT(line->last <= NUMBER_MAX && owners <= CANON_OWNERS_MAX);
     for (unsigned number = 1; number <= line->last; number++) {
         unsigned owner = (number - 1) % owners;
         rank[owner] = (uint16_t)(rank[owner] + line->present[number]);
@@ -411,6 +438,7 @@ static void rank_sessions(struct line *line, unsigned owners)
  * numbers has the rank 1. */
 static void rank_lines(struct canon *canon)
 {
+    LS_ASSERT(canon->used_lines >> LINES == 0);
     for (uint64_t left = canon->used_lines; left != 0; left &= left - 1) {
         int i = __builtin_ctzll(left);
         struct line *line = &canon->line[i];
@@ -427,6 +455,7 @@ static void rank_lines(struct canon *canon)
 
 void canon_rank_all(struct canon *canon, const struct canon_part *const *parts)
 {
+    LS_ASSERT(canon->used_lines == 0);
     for (int block = 0; block < canon->arena->blocks; block++) {
         note_values(canon, parts[block]);
     }
@@ -437,6 +466,7 @@ static uint64_t hash_ranks(struct canon *canon, size_t count, int block)
 {
     uint16_t *rank = (uint16_t *)(void *)canon->scratch;
     while (count % 4 != 0) {
+        LS_ASSERT(count <= SCRATCH_BYTES / sizeof *rank);
         rank[count++] = 0;
     }
     return hash_bytes(rank, count * sizeof *rank, ~(uint64_t)block);
@@ -470,6 +500,7 @@ unsigned canon_rank(const struct canon *canon, const struct value *value)
 {
     unsigned first, word = word_of(value->line, &first);
     uint64_t present = canon->quick.word[word] & ~1ull << first & ((2ull << (first + value->number)) - 1);
+    LS_ASSERT(first + value->number < 64);
     if (value->number == 0) {
         return 0;
     }
@@ -483,6 +514,7 @@ unsigned canon_rank(const struct canon *canon, const struct value *value)
 static uint64_t rank_part(struct canon *canon, const struct canon_part *part)
 {
     uint16_t *to = (uint16_t *)(void *)canon->scratch;
+    LS_ASSERT(!part->slow && !part->refused);
     for (uint32_t i = 0; i < part->count; i++) {
         to[i] = (uint16_t)canon_rank(canon, &values_of(part)[i]);
     }
@@ -527,6 +559,7 @@ static void note_base(struct canon *canon, const struct canon_part *const *parts
     canon->base.plain = false;
     for (int block = 0; block < canon->arena->blocks; block++) {
         const struct canon_part *part = parts[block];
+        LS_ASSERT(part->block == block);
         for (int i = 0; i < QUICK_WORDS / 2; i++) {
             thrice[i] |= twice[i] & part->quick.pair[i];
             twice[i] |= present[i] & part->quick.pair[i];
@@ -557,6 +590,7 @@ static uint64_t sum_slowly(struct canon *canon, const struct canon_part *const *
 
 static void rank_base(struct canon *canon, const struct canon_part *const *parts)
 {
+    LS_ASSERT(!canon->base.plain);
     canon->quick = canon->base.present;
     unsigned words = words_that_differ(canon, &canon->base.ranked);
     if (words != 0) {
@@ -601,6 +635,7 @@ static void put_changes(const struct canon *canon, const struct canon_part *cons
 {
     memcpy(parts, canon->base.part, (size_t)canon->arena->blocks * sizeof(void *));
     for (int i = 0; i < count; i++) {
+        LS_ASSERT(changed[i]->block < canon->arena->blocks);
         parts[changed[i]->block] = changed[i];
     }
 }
@@ -633,6 +668,7 @@ static void mark_changed(const struct canon_part *const *changed, int count, uin
 static void count_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
 {
     uint64_t bits[2];
+    LS_ASSERT(canon->base.part[0] != NULL && canon->base.part[0]->block == 0);
     mark_changed(changed, count, bits);
     memset(&canon->quick, 0, sizeof canon->quick);
     for (int block = 0; block < canon->arena->blocks; block++) {
@@ -783,12 +819,14 @@ static size_t write_ranks(struct canon *canon)
     while (count % 4 != 0) {
         to[count++] = 0;
     }
+    LS_ASSERT(count * sizeof *to <= SCRATCH_BYTES);
     return count * sizeof *to;
 }
 
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size)
 {
     unsigned char refused = 0;
+    LS_ASSERT(canon->processes == NULL);
     arena_fingerprint(canon->arena);
     find_parts(canon);
     for (int block = 0; block < canon->arena->blocks; block++) {

@@ -3,6 +3,7 @@
 
 #include "state/canon.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "state/canon_inside.h"
 
@@ -54,6 +55,7 @@ struct canon_processes {
 
 static struct naming seen_by(const struct naming *naming, int me)
 {
+    LS_ASSERT(me >= 0 && me < CANON_PROCESSES_MAX);
     struct naming seen = *naming;
     seen.place[me] = PLACE_ME;
     return seen;
@@ -66,6 +68,7 @@ static int process_count(const struct canon *canon)
 
 bool canon_processes_open(struct canon *canon, const struct canon_layout *layout)
 {
+    LS_ASSERT(canon->processes == NULL && canon->owners <= CANON_PROCESSES_MAX);
     struct canon_processes *processes = calloc(1, sizeof *processes);
     if (processes == NULL) {
         return false;
@@ -104,6 +107,7 @@ void canon_processes_close(struct canon_processes *processes)
 
 uint64_t canon_processes_seed(const struct canon *canon, int block)
 {
+    LS_ASSERT(canon->processes->layout.alike[block] < canon->arena->blocks);
     return (uint64_t)canon->processes->layout.alike[block] + 1;
 }
 
@@ -156,6 +160,7 @@ static uint64_t without_name(struct canon *canon, int owner, uint64_t word)
 
 void canon_processes_rewrite(struct canon *canon, uint32_t at, size_t size, int owner)
 {
+    LS_ASSERT(at % 8 == 0 && at + size <= SCRATCH_BYTES);
     uint64_t base = (uint64_t)(uintptr_t)canon->arena->base;
     uint64_t end = base + canon->arena->size;
     for (size_t stop = at + size; at + 8 <= stop; at += 8) {
@@ -172,10 +177,13 @@ void canon_processes_rewrite(struct canon *canon, uint32_t at, size_t size, int 
 static void take_records(struct canon *canon)
 {
     struct canon_part *part = canon->part;
+    LS_ASSERT(!canon->in_record);
     for (int i = 0; i < part->records; i++) {
         const struct shown_record *shown = &canon->shown[i];
         static _Alignas(8) unsigned char bytes[SCRATCH_BYTES];
         size_t padded = (shown->size + 7u) & ~7u;
+        LS_ASSERT(canon->record[i].begin <= canon->record[i].end && canon->record[i].end <= part->count);
+        LS_ASSERT(shown->at + shown->size <= SCRATCH_BYTES);
         memset(bytes + (padded > 8 ? padded - 8 : 0), 0, 8);
         memcpy(bytes, canon->scratch + shown->at, shown->size);
         memset(canon->scratch + shown->at, 0, shown->size);
@@ -212,6 +220,7 @@ static int process_of(const struct canon *canon, const struct value *value)
 static uint64_t hash_values(const struct canon *canon, const struct value *value, int count,
                             const struct naming *naming, uint64_t seed)
 {
+    LS_ASSERT(count >= 0 && count <= PART_VALUES_MAX);
     static _Alignas(8) uint16_t code[PART_VALUES_MAX + 4];
     int padded = 0;
     for (; padded < count; padded++) {
@@ -259,12 +268,14 @@ static int list_pieces(const struct canon *canon, const struct canon_part *part,
     const struct canon_record *record = records_of(part);
     int at = 0, count = 0;
     for (int i = 0; i < part->records; i++) {
+        LS_ASSERT(at <= record[i].begin && record[i].begin <= record[i].end);
         while (at < record[i].begin) {
             rest[count++] = value[at++];
         }
         piece[i] = piece_of(canon, value + at, record[i].end - at, record[i].hash);
         at = record[i].end;
     }
+    LS_ASSERT(at <= part->count);
     while (at < part->count) {
         rest[count++] = value[at++];
     }
@@ -286,6 +297,7 @@ static void note_mixed(const struct canon *canon, struct canon_part *part)
     for (int i = 0; i < count; i++) {
         part->mixed = (uint8_t)(part->mixed | (is_mixed(piece[i].roles) ? piece[i].roles : 0));
     }
+    LS_ASSERT((part->mixed & ~part->roles) == 0);
 }
 
 void canon_processes_finish_block(struct canon *canon, int block, uint32_t used)
@@ -325,6 +337,7 @@ static uint64_t recall_part(const struct canon *canon, const struct canon_part *
 {
     struct canon_processes *processes = canon->processes;
     uint64_t names;
+    LS_ASSERT(me < CANON_PROCESSES_MAX);
     if (processes->by_counting) {
         return hash_part(canon, part, naming, choice, me);
     }
@@ -351,6 +364,7 @@ static void find_shares(const struct canon *canon, const struct canon_part *part
             shares->of_nobody += hash_piece(canon, &piece[i], &canon->processes->first[0]);
         } else if (!is_mixed(piece[i].roles)) {
             int p = __builtin_ctz(piece[i].roles);
+            LS_ASSERT(p < process_count(canon));
             shares->of[p] += hash_piece(canon, &piece[i], &canon->processes->first[p]);
         }
     }
@@ -394,6 +408,7 @@ static void sum_alone(const struct canon *canon)
         const struct seen *seen = processes->seen[block];
         int owner = processes->layout.owner[block];
         if (owner >= 0) {
+            LS_ASSERT(owner < process_count(canon));
             alone[owner] += seen->own[block];
             continue;
         }
@@ -490,6 +505,7 @@ static int split_classes(uint8_t *class, const uint64_t *color, int count)
         classes += i > 0 && is_before(&ranked[i - 1], &ranked[i]);
         class[ranked[i].process] = (uint8_t)classes;
     }
+    LS_ASSERT(classes < count);
     return classes + 1;
 }
 
@@ -509,6 +525,7 @@ static int refine(const struct canon *canon, const struct canon_part *const *par
             color[p] = color_of(canon, parts, p, &others);
         }
         classes = split_classes(class, color, count);
+        LS_ASSERT(classes >= before);
     } while (classes > before && classes < count);
     return classes;
 }
@@ -538,6 +555,7 @@ static uint64_t sum_in_places(const struct canon *canon, const struct canon_part
     memcpy(own, processes->alone, sizeof own);
     for (int block = 0; block < canon->arena->blocks; block++) {
         int owner = processes->layout.owner[block];
+        LS_ASSERT(parts[block]->block == block);
         if (owner >= 0) {
             own[owner] += more_of_own(canon, parts[block], owner, naming);
         } else if (parts[block]->mixed != 0) {
@@ -584,6 +602,7 @@ static bool look_at(struct canon *canon, const struct canon_part *const *parts, 
 static uint64_t sum_in_classes(const struct canon *canon, const struct canon_part *const *parts,
                                const uint8_t *class)
 {
+    LS_ASSERT(class[0] < process_count(canon));
     struct naming naming = {{0}};
     for (int p = 0; p < process_count(canon); p++) {
         naming.place[p] = (uint8_t)(PLACE_FIRST + class[p]);
@@ -600,6 +619,7 @@ static int tied_class(const uint8_t *class, int count)
         members[class[p]]++;
     }
     while (members[tied] == 1) {
+        LS_ASSERT(tied + 1 < count);
         tied++;
     }
     return tied;
@@ -615,6 +635,7 @@ static uint64_t least_sum(const struct canon *canon, const struct canon_part *co
     if (classes == count) {
         return sum_in_classes(canon, parts, class);
     }
+    LS_ASSERT(classes < count);
     int tied = tied_class(class, count);
     uint64_t least = UINT64_MAX;
     for (int first = 0; first < count; first++) {
@@ -656,6 +677,7 @@ void canon_processes_keep(struct canon *canon)
 {
     const struct seen *now = &canon->processes->now;
     struct seen *base = &canon->processes->base;
+    LS_ASSERT(now->key[0] != 0 || !canon->processes->is_seen);
     for (int block = 0; block < canon->arena->blocks && canon->processes->is_seen; block++) {
         if (now->key[block] != base->key[block]) {
             base->key[block] = now->key[block];

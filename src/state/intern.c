@@ -66,6 +66,7 @@ void intern_close(struct intern *intern)
 static bool grow_lists(struct intern *intern)
 {
     size_t more = array_more(intern->max, 1024);
+    LS_ASSERT(more > intern->count && more <= UINT32_MAX);
     if (!array_resize(&intern->quick, more, sizeof *intern->quick) ||
         !array_resize(&intern->content, more, sizeof(void *))) {
         return false;
@@ -79,6 +80,7 @@ static bool make_room(struct intern *intern)
     if (intern->count == UINT32_MAX - 1) {
         return false;
     }
+    LS_ASSERT(intern->count <= intern->max);
     return intern->count < intern->max || grow_lists(intern);
 }
 
@@ -92,6 +94,8 @@ static bool is_it(const struct intern *intern, uint32_t number, int block, const
 /* Adds a content without its bytes, which the caller fills in. Returns NULL if memory is short. */
 static struct content *add(struct intern *intern, int block, uint32_t used, uint64_t hash)
 {
+    LS_ASSERT(used >= sizeof(struct arena_block) && used <= intern->arena->capacity[block]);
+    LS_ASSERT(block >= 0 && block < intern->arena->blocks);
     struct content *content = make_room(intern) ? pool_take(&intern->pool, sizeof *content + used) : NULL;
     if (content == NULL || !hash_table_add(&intern->numbers, hash, intern->count + 1)) {
         return NULL;
@@ -104,15 +108,27 @@ static struct content *add(struct intern *intern, int block, uint32_t used, uint
     return content;
 }
 
+/* Returns the number of a content; INTERN_NONE if it has none. */
+static inline uint32_t find(const struct intern *intern, int block, const struct arena_block *head,
+                            uint64_t hash)
+{
+    for (uint32_t at = 0, next; (next = hash_table_next(&intern->numbers, hash, &at)) != 0;) {
+        if (is_it(intern, next - 1, block, head)) {
+            return next - 1;
+        }
+    }
+    return INTERN_NONE;
+}
+
 uint32_t intern_take(struct intern *intern, int block)
 {
     const struct arena_block *head = arena_at(intern->arena, block);
     uint64_t hash = intern->arena->hash[block];
     LS_ASSERT(!intern->arena->stale[block]);
-    for (uint32_t at = 0, next; (next = hash_table_next(&intern->numbers, hash, &at)) != 0;) {
-        if (is_it(intern, next - 1, block, head)) {
-            return next - 1;
-        }
+    LS_ASSERT(intern->moved == NULL);
+    uint32_t known = find(intern, block, head, hash);
+    if (known != INTERN_NONE) {
+        return known;
     }
     struct content *content = add(intern, block, head->used, hash);
     if (content == NULL) {
@@ -126,6 +142,7 @@ uint32_t intern_take(struct intern *intern, int block)
 
 void intern_put(const struct intern *intern, int block, uint32_t number)
 {
+    LS_ASSERT(number < intern->count);
     const struct content *content = intern->content[number];
     LS_ASSERT(content->block == block);
     arena_put(intern->arena, block, content->bytes, content->used, intern->quick[number].hash);
@@ -138,6 +155,7 @@ uint64_t intern_hash(const struct intern *intern, uint32_t number)
 
 bool intern_attach(struct intern *intern, uint32_t number, const void *bytes, size_t size)
 {
+    LS_ASSERT(number < intern->count);
     void *copy = size <= UINT16_MAX ? pool_take(&intern->pool, size) : NULL;
     if (copy == NULL) {
         return false;
@@ -155,6 +173,7 @@ const void *intern_attached(const struct intern *intern, uint32_t number)
 
 uint32_t intern_move(struct intern *to, struct intern *from, uint32_t number)
 {
+    LS_ASSERT(to != from && number < from->count);
     if (from->moved == NULL) {
         from->moved = malloc((size_t)from->max * sizeof *from->moved);
         if (from->moved == NULL) {
@@ -166,6 +185,8 @@ uint32_t intern_move(struct intern *to, struct intern *from, uint32_t number)
         return from->moved[number];
     }
     const struct content *old = from->content[number];
+    const struct arena_block *head = (const void *)old->bytes;
+    LS_ASSERT(find(to, old->block, head, from->quick[number].hash) == INTERN_NONE);
     struct content *content = add(to, (int)old->block, old->used, from->quick[number].hash);
     if (content == NULL) {
         return INTERN_NONE;

@@ -3,6 +3,7 @@
 
 #include "state/visited.h"
 
+#include "base/assert.h"
 #include "base/huge.h"
 #include "state/bitstate.h"
 
@@ -69,6 +70,7 @@ static struct visited *open_head(int workers, int flags)
         workers >= 1 && workers <= WORKERS_MAX ? map_pages(sizeof *visited, flags) : NULL;
     if (visited != NULL) {
         visited->workers = workers;
+        LS_ASSERT(visited->places == 0 && !visited->final);
     }
     return visited;
 }
@@ -166,6 +168,7 @@ void visited_resume(struct visited *visited)
 
 void visited_join(struct visited *visited, int worker)
 {
+    LS_ASSERT(worker >= 0 && worker < visited->workers);
     self = worker;
     visited_resume(visited);
 }
@@ -190,6 +193,7 @@ static void put(struct visited *visited, uint64_t key)
     while (atomic_load_explicit(&visited->place[at], memory_order_relaxed) != 0) {
         at++;
     }
+    LS_ASSERT(at < visited->places + PLACES_BEHIND - 1);
     atomic_store_explicit(&visited->place[at], key, memory_order_relaxed);
 }
 
@@ -202,6 +206,7 @@ static uint64_t take(struct visited *visited, uint64_t at)
 
 static void set_places(struct visited *visited, uint64_t places)
 {
+    LS_ASSERT(places >= PLACES_MIN && bytes_of(places) <= visited->bytes_max);
     visited->places = places;
     visited->full = full_at(places);
 }
@@ -219,6 +224,7 @@ static bool may_grow(const struct visited *visited, uint64_t places)
 
 static void end_growth(struct visited *visited)
 {
+    LS_ASSERT(visited->bits == NULL && !visited->final);
     visited->full = visited->places / 16 * 15;
     visited->final = true;
 }
@@ -254,11 +260,13 @@ static bool enlarge(struct visited *visited)
     for (uint64_t i = before + PLACES_BEHIND; i-- > 0;) {
         uint64_t key = take(visited, i);
         if (key != 0 && home_of(key, places) <= i) {
+            LS_ASSERT(count < behind);
             aside[count++] = key;
         } else if (key != 0) {
             put(visited, key);
         }
     }
+    LS_ASSERT(count == behind);
     while (count > 0) {
         put(visited, aside[--count]);
     }
@@ -268,6 +276,7 @@ static bool enlarge(struct visited *visited)
 
 bool visited_reserve(struct visited *visited, uint64_t count)
 {
+    LS_ASSERT(visited->bits == NULL && visited_count(visited) == 0);
     uint64_t places = visited->places;
     while (full_at(places) <= count && may_grow(visited, places)) {
         places = more_places(places);
@@ -331,12 +340,14 @@ bool visited_has(const struct visited *visited, uint64_t fingerprint)
     while ((found = atomic_load_explicit(&visited->place[at], memory_order_relaxed)) != 0 && found != key) {
         at++;
     }
+    LS_ASSERT(at < visited->places + PLACES_BEHIND);
     return found == key;
 }
 
 /* Counts one state more. Returns how many this worker has added. */
 static uint64_t count_one(struct visited *visited)
 {
+    LS_ASSERT(self < visited->workers);
     _Atomic uint64_t *tally = &visited->tally[self].count;
     uint64_t mine = atomic_load_explicit(tally, memory_order_relaxed) + 1;
     atomic_store_explicit(tally, mine, memory_order_relaxed);
@@ -377,12 +388,14 @@ enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint)
 
 size_t visited_copy(const struct visited *visited, uint64_t *at, uint64_t *out, size_t max)
 {
+    LS_ASSERT(visited->bits == NULL);
     size_t count = 0;
     for (; *at < visited->places + PLACES_BEHIND && count < max; ++*at) {
         uint64_t key = atomic_load_explicit(&visited->place[*at], memory_order_relaxed);
         out[count] = key;
         count += key != 0;
     }
+    LS_ASSERT(count <= max && *at <= visited->places + PLACES_BEHIND);
     return count;
 }
 

@@ -3,6 +3,8 @@
 
 #include "trace/file.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,6 +22,7 @@ static void write_text(FILE *file, const char *text, size_t size)
         fprintf(file, length > 0 ? "| %.*s\n" : "|%.*s\n", (int)length, text + at);
         at += length + 1;
     }
+    LS_ASSERT(at == size || at == size + 1);
 }
 
 static int count_lines(const char *text, size_t size)
@@ -35,6 +38,7 @@ static const char *const SEEDS[] = {"", " given", " swept"};
 
 int trace_write(FILE *file, const struct trace *trace)
 {
+    LS_ASSERT(trace->seeded >= 0 && (size_t)trace->seeded < sizeof SEEDS / sizeof SEEDS[0]);
     fprintf(file, "lockstep-trace %d\n", TRACE_FORMAT);
     fprintf(file, "tool %s\n", trace->tool);
     fprintf(file, "recipe %s\n", trace->recipe);
@@ -43,6 +47,7 @@ int trace_write(FILE *file, const struct trace *trace)
             trace->without[0] != 0 ? " without=" : "", trace->without);
     fprintf(file, "found %s\n", trace->found);
     for (int i = 0; i < trace->properties; i++) {
+        LS_ASSERT(trace->properties <= TRACE_PROPERTIES_MAX);
         fprintf(file, "property %s %s\n", trace->property[i].name, trace->property[i].path);
     }
     fprintf(file, "scenario %d %s\n", count_lines(trace->text, trace->text_size), trace->name);
@@ -141,6 +146,7 @@ static const char *keep_rest(struct reader *r)
         return NULL;
     }
     char *text = r->trace->input.text + (rest.text - r->trace->input.text);
+    LS_ASSERT((size_t)(text - r->trace->input.text) + rest.size <= r->trace->input.size);
     text[rest.size] = 0;
     return text;
 }
@@ -154,6 +160,7 @@ static int read_format(struct reader *r)
     }
     struct input_word line = input_rest_of_line(&r->cursor);
     expected[strlen(expected) - 1] = 0;
+    LS_ASSERT(expected[0] == '\'');
     if (!input_word_is(&line, expected + 1)) {
         expected[strlen(expected)] = '\'';
         return wrong(r, &line, expected);
@@ -169,6 +176,7 @@ static bool take_without(struct trace *trace, const struct input_word *word)
         return false;
     }
     memcpy(trace->without, word->text + sizeof KEY - 1, size);
+    LS_ASSERT(trace->without[size] == 0);
     return true;
 }
 
@@ -251,6 +259,7 @@ static int read_scenario(struct reader *r)
         size_t skip = r->cursor.size > 1 ? 2 : 1;
         memmove(out, r->cursor.line + skip, r->cursor.size - skip);
         out += r->cursor.size - skip;
+        LS_ASSERT(out < r->trace->input.text + r->cursor.next);
         *out++ = '\n';
     }
     if (lines > 0) {
@@ -305,6 +314,7 @@ static int read_choices(struct reader *r)
             return -1;
         }
         trace->choices++;
+        LS_ASSERT((size_t)trace->choices <= trace->input.size / 4 + 1);
     }
     if (read_key(r, "end") != 0 || read_number(r, "the number of choices", UINT64_MAX, &again) != 0) {
         return -1;

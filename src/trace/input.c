@@ -3,6 +3,8 @@
 
 #include "trace/input.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,6 +27,7 @@ static void quote(char *out, size_t size, const char *found, size_t found_size)
         text[i] = (unsigned char)found[i] < 0x20 || found[i] == 0x7f ? '?' : found[i];
     }
     text[shown] = 0;
+    LS_ASSERT(shown <= found_size && shown <= FOUND_MAX);
     snprintf(out, size, "'%s%s'", text, shown < found_size ? "..." : "");
 }
 

@@ -129,6 +129,22 @@ static void a_late_request_gets_to_the_former_server(void **state)
     assert_null(fakeredis_key(0, 0));
 }
 
+/* A late request subscribes for a connection that has ended: no message is sent to it. */
+static void a_late_subscription_hears_nothing(void **state)
+{
+    (void)state;
+    bench_open_as((struct fakeredis_options){.servers = 1});
+    redisAsyncContext *old = bench_connected(0);
+    bench_send(0, old, "1", "SUBSCRIBE news");
+    fakeredis_cut(0, 0, 0, 1, true);
+    bench_run_client(0);
+    bench_saw("1=lost down ");
+    fakeredis_arrive(0);
+    redisAsyncContext *other = bench_connected(1);
+    bench_ask(1, other, "heard", "PUBLISH news x");
+    bench_saw("heard=0 ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +155,7 @@ int main(void)
         cmocka_unit_test_teardown(a_former_server_confirms_nothing, bench_close),
         cmocka_unit_test_teardown(a_former_server_rejoins, bench_close),
         cmocka_unit_test_teardown(a_late_request_gets_to_the_former_server, bench_close),
+        cmocka_unit_test_teardown(a_late_subscription_hears_nothing, bench_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -111,11 +112,46 @@ static void test_processes_count_by_what_they_are(void **state)
     canon_close(canon);
 }
 
+struct letters {
+    struct arena_block head;
+    char text[16];
+};
+
+static void show_letters(void *ctx, int block, struct canon *canon)
+{
+    (void)ctx;
+    const struct letters *letters = arena_at(&arena, block);
+    canon_cut(canon, letters->text, 3);
+}
+
+static uint64_t letters_fingerprint(struct canon *canon, const char *text)
+{
+    arena_mark(&arena, 0);
+    memcpy(((struct letters *)arena_at(&arena, 0))->text, text, sizeof((struct letters *)0)->text);
+    return canon_fingerprint(canon);
+}
+
+/* What is left of a block has 21 bytes: the last ones count although they are no whole word. */
+static void test_all_bytes_behind_a_cut_count(void **state)
+{
+    (void)state;
+    assert_int_equal(arena_open(&arena, (size_t)1 << 20), 0);
+    assert_int_equal(arena_add(&arena, sizeof(struct letters), sizeof(struct letters)), 0);
+    struct canon *canon = canon_open(&arena, 1, show_letters, NULL);
+    assert_non_null(canon);
+    uint64_t a = letters_fingerprint(canon, "abcdefghijklmnop");
+    assert_int_equal(letters_fingerprint(canon, "xyzdefghijklmnop"), a);
+    assert_int_not_equal(letters_fingerprint(canon, "abcdefghijklmnoq"), a);
+    assert_int_not_equal(letters_fingerprint(canon, "abcDefghijklmnop"), a);
+    canon_close(canon);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_numbers_count_by_their_rank, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_processes_count_by_what_they_are, open_arena, close_arena),
+        cmocka_unit_test_teardown(test_all_bytes_behind_a_cut_count, close_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
