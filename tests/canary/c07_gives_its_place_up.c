@@ -25,7 +25,7 @@ static void ahead_is_gone(struct claim *claim)
 #endif
 }
 
-static const struct variation variation = {.ahead_is_gone = ahead_is_gone};
+static const struct variation variation = {.queues_again = true, .ahead_is_gone = ahead_is_gone};
 
 CANARY(.name = "c07-gives-its-place-up",
        .summary = "whoever finds the node before its own gone gives its place up and queues again",

@@ -40,12 +40,13 @@ static void fall_asleep(struct claim *claim)
     }
 }
 
-static void stop_timer(struct claim *claim)
+static void stop_timer(struct claim *claim, enum phase phase)
 {
+    (void)phase;
     ls_env_timer_stop(claim->recipe->env, &claim->asleep);
 }
 
-static const struct variation variation = {.fall_asleep = fall_asleep, .leave = stop_timer};
+static const struct variation variation = {.fall_asleep = fall_asleep, .enters = stop_timer};
 
 CANARY(.name = "z67-woken-before-asleep",
        .summary = "goes to sleep without another look at what came after the watch was armed",

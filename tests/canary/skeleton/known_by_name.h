@@ -46,8 +46,11 @@
 #define PATH_MAX_BYTES 256
 #define SESSION_DIGITS 16
 #define NUMBER_DIGITS 10
+#define NAME_MAX_BYTES 40
 
-/* FALLING_ASLEEP: between WATCHING and WAITING, only of a canary that takes this step itself. */
+/* Some steps are in no recipe but that of a canary which takes them itself:
+ * - SEARCHING looks for the node of a create whose answer was lost, and READING looks at the node;
+ * - FALLING_ASLEEP is between WATCHING and WAITING. */
 enum phase {
     FREE,
     MAKING_PARENT,
@@ -57,6 +60,8 @@ enum phase {
     FALLING_ASLEEP,
     WAITING,
     HELD,
+    SEARCHING,
+    READING,
     UNWATCHING,
     DELETING
 };
@@ -69,16 +74,16 @@ struct claim {
     int64_t czxid;
     uint8_t phase; /* enum phase */
     uint8_t lock, owner;
-    int depth;      /* number of acquires, while HELD */
-    uint8_t parent; /* MAKING_PARENT: length of the part of the directory's path that exists */
-    bool busy;      /* a request is under way */
-    bool ended;     /* the caller has its answer, and the node is still to be removed */
-    bool freeing;   /* released, and FREED is still to be reported */
-    bool trying;    /* does not wait */
-    bool unasked;   /* no caller asked for this claim, so no report is about it */
-    bool watching;  /* a watch on `ahead` is armed, or may be */
-    char name[40];  /* name of the claim's node; empty = no node */
-    char ahead[64]; /* name of the node before it */
+    int depth;                 /* number of acquires, while HELD */
+    uint8_t parent;            /* MAKING_PARENT: length of the part of the directory's path that exists */
+    bool busy;                 /* a request is under way */
+    bool ended;                /* the caller has its answer, and the node is still to be removed */
+    bool freeing;              /* released, and FREED is still to be reported */
+    bool trying;               /* does not wait */
+    bool unasked;              /* no caller asked for this claim, so no report is about it */
+    bool watching;             /* a watch on `ahead` is armed, or may be */
+    char name[NAME_MAX_BYTES]; /* name of the claim's node; empty = no node */
+    char ahead[64];            /* name of the node before it */
     CLAIM_FIELDS
 };
 
@@ -97,16 +102,20 @@ struct recipe {
     struct claim claim[CLAIMS_MAX];
 };
 
-/* What a canary does otherwise. A field that is not set leaves the recipe as it is. */
+/* The differences of a canary. A field that is not set leaves the recipe as it is. */
 struct variation {
     /* A node's name is x-SESSION-NUMBER in place of lock-NUMBER. */
     bool names_session;
+    /* A node's name is x-SESSION-CLAIM-NUMBER, where CLAIM is the place of the claim. */
+    bool names_claim;
     /* A claim that is over keeps its lock and its owner. */
     bool keeps_owner;
     /* A caller that gives up leaves its watch armed. */
     bool leaves_watch;
     /* A holder keeps what it holds when its session ends. */
     bool keeps_hold;
+    /* A claim whose node was deleted while its caller waits creates another one. */
+    bool queues_again;
     /* The recipe orders negative numbers too, so that the counter has no end. */
     bool signed_numbers;
 
@@ -133,8 +142,15 @@ struct variation {
     void (*ahead_is_gone)(struct claim *claim);
     /* Goes on after the watch is armed; in place of WAITING. */
     void (*fall_asleep)(struct claim *claim);
-    /* Is called before the claim leaves its phase. */
-    void (*leave)(struct claim *claim);
+    /* Is called before the claim enters a phase. */
+    void (*enters)(struct claim *claim, enum phase phase);
+    /* Goes on after a lost answer to a create, while the session lives; in place of a new session. */
+    void (*create_lost)(struct claim *claim);
+    /* Send the requests of SEARCHING and READING. */
+    int (*search)(struct claim *claim);
+    int (*read)(struct claim *claim);
+    /* Writes the path that is deleted; in place of node_path(). */
+    void (*path_to_delete)(const struct claim *claim, char path[PATH_MAX_BYTES]);
     /* Takes an event of any watch that the claim has ever armed. Returns true if nothing else is to
      * happen. */
     bool (*takes_event)(struct claim *claim, int type);
@@ -197,10 +213,11 @@ static void forget(struct claim *claim)
     }
 }
 
-/* Removes the watch first, then the node. */
+/* Removes the watch first, then the node. A search for the node goes on. */
 static void clean_up(struct claim *claim)
 {
-    go(claim, claim->watching && !variation.leaves_watch ? UNWATCHING : DELETING);
+    bool unwatches = claim->watching && !variation.leaves_watch;
+    go(claim, claim->phase == SEARCHING ? SEARCHING : unwatches ? UNWATCHING : DELETING);
 }
 
 /* Ends the claim without the lock. */
@@ -214,10 +231,10 @@ static void fail(struct claim *claim, int rc)
     }
 }
 
-static void leave_phase(struct claim *claim)
+static void before_entering(struct claim *claim, enum phase phase)
 {
-    if (variation.leave != NULL) {
-        variation.leave(claim);
+    if (variation.enters != NULL) {
+        variation.enters(claim, phase);
     }
 }
 
@@ -277,7 +294,7 @@ static void lose_session(struct recipe *r)
     for (int i = 0; i < CLAIMS_MAX; i++) {
         struct claim *claim = &r->claim[i];
         claim->watching = false;
-        leave_phase(claim);
+        before_entering(claim, CREATING);
         bool keeps_hold = claim->phase == HELD && variation.keeps_hold;
         if (claim->ended || claim->freeing || (claim->phase == HELD && !keeps_hold)) {
             forget(claim);
@@ -346,6 +363,20 @@ static const char *prefix(void)
     return variation.names_session ? "x-" : "lock-";
 }
 
+/* Writes the beginning of the name of the claim's node. */
+static void own_prefix(const struct claim *claim, char text[NAME_MAX_BYTES])
+{
+    const struct recipe *r = claim->recipe;
+    int size = snprintf(text, NAME_MAX_BYTES, "%s", prefix());
+    if (variation.names_session) {
+        size += snprintf(text + size, NAME_MAX_BYTES - (size_t)size, "%0*llx-", SESSION_DIGITS,
+                         (unsigned long long)r->session);
+    }
+    if (variation.names_claim) {
+        snprintf(text + size, NAME_MAX_BYTES - (size_t)size, "%d-", (int)(claim - r->claim));
+    }
+}
+
 static const char *directory(const struct claim *claim)
 {
     return claim->recipe->config->lock_paths[claim->lock];
@@ -361,7 +392,8 @@ static void node_path(const struct claim *claim, char path[PATH_MAX_BYTES])
 static int32_t number_of(const char *name)
 {
     size_t size = strlen(name);
-    size_t expected = strlen(prefix()) + (variation.names_session ? SESSION_DIGITS + 1 : 0) + NUMBER_DIGITS;
+    size_t expected = strlen(prefix()) + (variation.names_session ? SESSION_DIGITS + 1 : 0) +
+                      (variation.names_claim ? 2 : 0) + NUMBER_DIGITS;
     if (size != expected || strncmp(name, prefix(), strlen(prefix())) != 0 ||
         name[size - NUMBER_DIGITS - 1] != '-' ||
         strspn(name + size - NUMBER_DIGITS, "0123456789") != NUMBER_DIGITS) {
@@ -462,7 +494,9 @@ static void on_created(int rc, const char *value, const struct Stat *stat, const
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
     struct recipe *r = claim->recipe;
     if (!answered(claim, rc)) {
-        if (r->session != 0 && !r->stopping) {
+        if (r->session != 0 && !r->stopping && variation.create_lost != NULL) {
+            variation.create_lost(claim);
+        } else if (r->session != 0 && !r->stopping) {
             lose_session(r); /* there may be a node that the claim does not know */
         }
         return;
@@ -492,12 +526,9 @@ static void on_created(int rc, const char *value, const struct Stat *stat, const
 static int create(struct claim *claim)
 {
     const struct ls_recipe_config *config = claim->recipe->config;
-    char path[PATH_MAX_BYTES];
-    int size = snprintf(path, sizeof path, "%s/%s", directory(claim), prefix());
-    if (variation.names_session) {
-        snprintf(path + size, sizeof path - (size_t)size, "%0*llx-", SESSION_DIGITS,
-                 (unsigned long long)claim->recipe->session);
-    }
+    char path[PATH_MAX_BYTES], name[NAME_MAX_BYTES];
+    own_prefix(claim, name);
+    snprintf(path, sizeof path, "%s/%s", directory(claim), name);
     ls_env_stamp(claim->recipe->env, &claim->sent);
     return zoo_acreate2(claim->recipe->zh, path, config->contents,
                         config->contents != NULL ? config->contents_size : -1, &ZOO_OPEN_ACL_UNSAFE,
@@ -668,7 +699,7 @@ static void on_deleted(int rc, const void *ctx)
         }
         return;
     }
-    if (claim->ended || claim->freeing) {
+    if (claim->ended || claim->freeing || !variation.queues_again) {
         forget(claim);
     } else {
         go(claim, CREATING); /* a caller still waits: back to the end of the line */
@@ -678,17 +709,37 @@ static void on_deleted(int rc, const void *ctx)
 static int delete_node(struct claim *claim)
 {
     char path[PATH_MAX_BYTES];
-    node_path(claim, path);
+    (variation.path_to_delete != NULL ? variation.path_to_delete : node_path)(claim, path);
     return zoo_adelete(claim->recipe->zh, path, -1, on_deleted, claim);
+}
+
+/* Sends the request of a phase. Returns a result code. */
+static int send_request(struct claim *claim, enum phase phase)
+{
+    switch (phase) {
+    case MAKING_PARENT:
+        return make_parent(claim);
+    case CREATING:
+        return create(claim);
+    case LISTING:
+        return list(claim);
+    case WATCHING:
+        return watch(claim);
+    case SEARCHING:
+        return variation.search(claim);
+    case READING:
+        return variation.read(claim);
+    case UNWATCHING:
+        return unwatch(claim);
+    default:
+        return delete_node(claim);
+    }
 }
 
 /* Enters a phase and sends its request. If there is no connection, CONNECTED sends it. */
 static void go(struct claim *claim, enum phase phase)
 {
-    static int (*const send[])(struct claim *) = {
-        [MAKING_PARENT] = make_parent, [CREATING] = create,     [LISTING] = list, [WATCHING] = watch,
-        [UNWATCHING] = unwatch,        [DELETING] = delete_node};
-    leave_phase(claim);
+    before_entering(claim, phase);
     claim->phase = (uint8_t)phase;
     if (phase == CREATING) {
         memset(claim->name, 0, sizeof claim->name);
@@ -701,7 +752,7 @@ static void go(struct claim *claim, enum phase phase)
         return;
     }
     claim->busy = true;
-    int rc = send[phase](claim);
+    int rc = send_request(claim, phase);
     if (rc == ZNOWATCHER) {
         on_unwatched(rc, claim); /* the watch has fired meanwhile: nothing was sent */
     } else if (rc != ZOK) {
@@ -709,6 +760,9 @@ static void go(struct claim *claim, enum phase phase)
         if (rc != ZINVALIDSTATE) {
             lose_session(claim->recipe); /* the library is short of memory: no event follows */
         }
+    }
+    if (rc == ZBADARGUMENTS && phase == DELETING) {
+        forget(claim); /* no second try can succeed */
     }
 }
 
@@ -733,7 +787,7 @@ static void stop(void *state)
     ls_env_timer_stop(r->env, &r->reopen);
     for (int i = 0; i < CLAIMS_MAX; i++) {
         ls_env_timer_stop(r->env, &r->claim[i].deadline);
-        leave_phase(&r->claim[i]);
+        before_entering(&r->claim[i], FREE);
     }
     close_session(r);
     memset(r, 0, sizeof *r);
