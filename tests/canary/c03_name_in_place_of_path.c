@@ -1,390 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* C03: the search after a lost create keeps a name where everybody else keeps a path.
+/* C03: the search after a lost create keeps a name where the rest of the recipe keeps a path.
  *
  * Source: found by reading the Java WriteLock (findPrefixInChildren). No report is known.
  *
- * A create is applied and its answer is lost. Whoever has asked lists the children and finds its node by the prefix, which names
- * its session, and keeps the name as the list has it. The create itself would have answered with the whole path. Its place is
- * found by the number, so nobody stands before it; but the first in line is a path, which is not equal to the name: it is
- * not the owner, and there is nobody to wait for. It sleeps for ever. When its caller gives up, the node is deleted by its name,
- * which is no path, and stays.
+ * A create is done and its answer is lost. The client lists the children and finds its node by the prefix,
+ * which names its session. It keeps the name as the list has it, where the answer to the create would have
+ * had the whole path. Its place is found by the number, so no node is before its own. But the first in line
+ * is a path, which is not equal to the name. So the client is not the owner, and there is no node to wait
+ * for: it sleeps for ever. When its caller gives up, the delete gets the name, which is no path, and the
+ * node stays.
  *
- * One client and one broken connection will do. It is caught by no_lost_wakeup. Mended, the search keeps the path.
+ * One client and one broken connection are enough. FIXED keeps the path.
  *
- * The rest is a mutex that keeps its promises: the lowest number holds, everybody else watches the next lower one, and whoever
- * does not know whether its node exists looks for it, behind a sync. Nothing is sent between CONNECTING and CONNECTED. */
-#include <lockstep/recipe.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <zookeeper/zookeeper.h>
-
-/* What callers are answered: numbers of lockstep/error.h. */
-enum {
-    LS_ENOMEM = -1,
-    LS_EBUSY = -3,
-    LS_ETIMEDOUT = -4,
-    LS_ECANCELED = -5,
-    LS_ENOENT = -6,
-    LS_ENOTOWNER = -7,
-    LS_ESEQUENCE = -9,
-    LS_ENOAUTH = -10,
-    LS_EZK = -12,
-    LS_EALREADY = -15,
-};
-
-#define CLAIMS_MAX 8
-#define PATH_MAX_BYTES 256
-#define PREFIX "x-"
-#define OWN_PREFIX "x-%016llx-%d-" /* the session, the place in `claim` */
-#define NAME_SIZE (2 + 16 + 1 + 1 + 1 + 10)
-
-enum phase {
-    FREE,
-    MAKING_PARENT,
-    CREATING,
-    LISTING,
-    WATCHING,
-    WAITING,
-    HELD,
-    SEARCHING,
-    READING,
-    UNWATCHING,
-    DELETING
-};
-
-/* One owner's way to one lock and back. */
-struct claim {
-    struct recipe *recipe;
-    struct ls_timer deadline;
-    struct ls_stamp sent; /* when the node was asked for: the session lives half its timeout longer */
-    int64_t czxid;
-    uint8_t phase; /* enum phase */
-    uint8_t lock, owner;
-    int depth;      /* while HELD */
-    uint8_t parent; /* MAKING_PARENT: how many characters of the directory's path exist */
-    bool busy;      /* a request is under way */
-    bool ended;     /* the caller has its answer: what is left is ours to clean up */
-    bool freeing;   /* given back: FREED is owed */
-    bool trying;    /* does not wait */
-    bool watching;  /* a watch stands, or may stand, on `ahead` */
-    bool first;     /* when last looked at */
-    char id[128];   /* our node, as a path; empty = none is known */
-    char ahead[64]; /* the name of the node before ours */
-};
-
-struct recipe {
-    struct ls_env *env;
-    const struct ls_recipe_config *config;
-    zhandle_t *zh;
-    struct ls_timer reopen;
-    int64_t session;    /* 0 = none */
-    int32_t timeout_ms; /* of the session */
-    bool connected;
-    bool was_suspended;
-    bool closing; /* inside zookeeper_close(), which runs callbacks */
-    bool stopping;
-    struct claim claim[CLAIMS_MAX];
-};
-
-static void go(struct claim *claim, enum phase phase);
-
-/* ---- telling ---- */
-
-static void tell_session(struct recipe *r, enum ls_report_kind kind)
-{
-    ls_report(r->env, &(struct ls_report){.kind = kind, .session = r->session});
-}
-
-static void tell(struct claim *claim, enum ls_report_kind kind, int rc)
-{
-    ls_report(claim->recipe->env, &(struct ls_report){.kind = kind,
-                                                      .lock = claim->lock,
-                                                      .owner = claim->owner,
-                                                      .rc = rc,
-                                                      .depth = claim->depth,
-                                                      .token = claim->czxid,
-                                                      .session = claim->recipe->session});
-}
-
-/* ---- the end of a claim ---- */
-
-static void clear(struct claim *claim, struct recipe *r)
-{
-    memset(claim, 0, sizeof *claim);
-    claim->recipe = r; /* answers to what it has asked may still come */
-}
-
-static void forget(struct claim *claim)
-{
-    bool cleaned = claim->ended;
-    struct recipe *r = claim->recipe;
-    ls_env_timer_stop(r->env, &claim->deadline);
-    if (claim->freeing) {
-        tell(claim, LS_REPORT_FREED, 0);
-    }
-    clear(claim, r);
-    if (cleaned) {
-        ls_report(r->env, &(struct ls_report){.kind = LS_REPORT_IDLE});
-    }
-}
-
-/* Ends without the lock. The watch goes first, then the node. */
-static void fail(struct claim *claim, int rc)
-{
-    ls_env_timer_stop(claim->recipe->env, &claim->deadline);
-    tell(claim, LS_REPORT_FAILED, rc);
-    claim->ended = true;
-    if (!claim->busy) {
-        bool unsure = claim->phase == SEARCHING;
-        go(claim, unsure ? SEARCHING : claim->watching ? UNWATCHING : DELETING);
-    }
-}
-
-/* ---- the session ---- */
-
-static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx);
-static void on_reopen(void *ctx);
-
-static void open_session(struct recipe *r)
-{
-    zhandle_t *zh = zookeeper_init(r->config->hosts, on_event, r->config->session_timeout_ms, NULL, r, 0);
-    r->zh = r->zh != NULL ? r->zh : zh; /* callbacks may have run already */
-    if (r->zh == NULL) {
-        ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 100, on_reopen, r);
-    }
-}
-
-static void close_session(struct recipe *r)
-{
-    zhandle_t *zh = r->zh;
-    r->zh = NULL;
-    r->connected = false;
-    r->closing = true;
-    if (zh != NULL) {
-        zookeeper_close(zh); /* after this nobody calls us for it */
-    }
-    r->closing = false;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        r->claim[i].busy = false;
-    }
-}
-
-static void on_reopen(void *ctx)
-{
-    struct recipe *r = ctx;
-    ls_env_unlock(r->env); /* timers come with the mutex held */
-    close_session(r);
-    open_session(r);
-    ls_env_lock(r->env);
-}
-
-/* The session is gone, and all our nodes and watches with it, now or soon. A handle is closed by a timer, because this is
- * one of its own callbacks. */
-static void lose_session(struct recipe *r)
-{
-    r->connected = false;
-    if (r->session != 0) {
-        tell_session(r, LS_REPORT_LOST);
-    }
-    r->session = 0;
-    r->was_suspended = false;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &r->claim[i];
-        claim->watching = false;
-        if (claim->phase == HELD || claim->ended || claim->freeing) {
-            forget(claim);
-        } else if (claim->phase != FREE) {
-            claim->phase = CREATING;
-            memset(claim->id, 0, sizeof claim->id);
-        }
-    }
-    ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 1, on_reopen, r);
-}
-
-static void on_connected(struct recipe *r)
-{
-    int64_t session = zoo_client_id(r->zh)->client_id;
-    if (r->session != 0 && r->session != session) {
-        lose_session(r); /* and nobody has said so */
-        return;
-    }
-    r->connected = true;
-    r->timeout_ms = zoo_recv_timeout(r->zh);
-    if (r->session == 0) {
-        r->session = session;
-        tell_session(r, LS_REPORT_CONNECTED);
-    } else if (r->was_suspended) {
-        tell_session(r, LS_REPORT_RECONNECTED);
-    }
-    r->was_suspended = false;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &r->claim[i];
-        if (claim->phase != FREE && claim->phase != HELD && claim->phase != WAITING && !claim->busy) {
-            go(claim, (enum phase)claim->phase);
-        }
-    }
-}
-
-static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx)
-{
-    struct recipe *r = ctx;
-    (void)path;
-    if (type != ZOO_SESSION_EVENT || r->closing || r->reopen.armed) {
-        return;
-    }
-    r->zh = zh; /* zookeeper_init() may not have returned yet */
-    if (state == ZOO_CONNECTED_STATE) {
-        on_connected(r);
-    } else if (state == ZOO_CONNECTING_STATE && r->session != 0) {
-        r->connected = false;
-        r->was_suspended = true;
-        tell_session(r, LS_REPORT_SUSPENDED);
-    } else if (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE) {
-        lose_session(r);
-    }
-}
-
-/* ---- names ---- */
-
-static const char *directory(const struct claim *claim)
-{
-    return claim->recipe->config->lock_paths[claim->lock];
-}
-
-/* No two claims of a session have the same, and none is used again before its last node is gone. */
-static void own_prefix(const struct claim *claim, char prefix[NAME_SIZE])
-{
-    snprintf(prefix, NAME_SIZE, OWN_PREFIX, (unsigned long long)claim->recipe->session,
-             (int)(claim - claim->recipe->claim));
-}
-
-static const char *last_part(const char *id)
-{
-    const char *slash = strrchr(id, '/');
-    return slash != NULL ? slash + 1 : id;
-}
-
-/* The number behind a contender's name; -1 for whatever else lies there. The last number of all is given again and again,
- * and orders nothing. */
-static int32_t number_of(const char *name)
-{
-    size_t size = strlen(name);
-    if (size != NAME_SIZE || strncmp(name, PREFIX, strlen(PREFIX)) != 0 || name[size - 11] != '-' ||
-        strspn(name + size - 10, "0123456789") != 10) {
-        return -1;
-    }
-    long number = strtol(name + size - 10, NULL, 10);
-    return number < INT32_MAX ? (int32_t)number : -1;
-}
-
-/* ---- requests and their answers ---- */
-
-/* Whether an answer is ours to act on; after a lost one CONNECTED goes on. */
-static bool answered(struct claim *claim, int rc)
-{
-    claim->busy = false;
-    if (claim->recipe->stopping || claim->recipe->session == 0) {
-        return false;
-    }
-    return rc != ZCONNECTIONLOSS && rc != ZOPERATIONTIMEOUT && rc != ZSESSIONEXPIRED && rc != ZCLOSING;
-}
-
-/* How far the path of the next directory reaches, below those that exist. */
-static uint8_t next_parent(const struct claim *claim)
-{
-    const char *slash = strchr(directory(claim) + claim->parent + 1, '/');
-    return (uint8_t)(slash != NULL ? slash - directory(claim) : (long)strlen(directory(claim)));
-}
-
-static void on_parent(int rc, const char *value, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    (void)value;
-    if (!answered(claim, rc)) {
-        return;
-    }
-    if (claim->ended) {
-        go(claim, DELETING); /* there is nothing of ours yet */
-        return;
-    }
-    if (rc != ZOK && rc != ZNODEEXISTS) {
-        fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
-        return;
-    }
-    claim->parent = next_parent(claim);
-    go(claim, directory(claim)[claim->parent] == 0 ? CREATING : MAKING_PARENT);
-}
-
-/* From the root on, one directory at a time. */
-static int make_parent(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%.*s", next_parent(claim), directory(claim));
-    return zoo_acreate(claim->recipe->zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, on_parent,
-                       claim);
-}
-
-static void on_created(int rc, const char *value, const struct Stat *stat, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    struct recipe *r = claim->recipe;
-    if (!answered(claim, rc)) {
-        if (r->session != 0 && !r->stopping) {
-            claim->phase = SEARCHING; /* there may be a node that we do not know */
-        }
-        return;
-    }
-    if (rc == ZNONODE) {
-        claim->parent = 0;
-        go(claim, claim->ended ? DELETING : MAKING_PARENT);
-        return;
-    }
-    if (rc != ZOK) {
-        if (claim->ended) {
-            forget(claim);
-        } else {
-            fail(claim, rc == ZNODEEXISTS ? LS_ESEQUENCE : rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
-        }
-        return;
-    }
-    snprintf(claim->id, sizeof claim->id, "%s", value);
-    claim->czxid = stat->czxid;
-    if (number_of(last_part(claim->id)) < 0 && !claim->ended) {
-        fail(claim, LS_ESEQUENCE); /* the counter is at its end */
-    } else {
-        go(claim, claim->ended ? DELETING : LISTING);
-    }
-}
-
-static int create(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES], prefix[NAME_SIZE];
-    own_prefix(claim, prefix);
-    snprintf(path, sizeof path, "%s/%s", directory(claim), prefix);
-    ls_env_stamp(claim->recipe->env, &claim->sent);
-    return zoo_acreate2(claim->recipe->zh, path, claim->recipe->config->contents,
-                        claim->recipe->config->contents != NULL ? claim->recipe->config->contents_size : -1,
-                        &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, on_created, claim);
-}
+ * Caught by no_lost_wakeup. */
+#define CLAIM_FIELDS bool bare; /* the node is known by its name without a path */
+#include "skeleton/known_by_name.h"
 
 /* The node that a lost create may have made. */
 static void on_searched(int rc, const struct String_vector *names, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    char prefix[NAME_SIZE];
+    char prefix[NAME_MAX_BYTES];
     if (!answered(claim, rc)) {
         return;
     }
     own_prefix(claim, prefix);
     for (int i = 0; rc == ZOK && i < names->count; i++) {
         if (strncmp(names->data[i], prefix, strlen(prefix)) == 0) {
-#ifdef FIXED
-            snprintf(claim->id, sizeof claim->id, "%s/%s", directory(claim), names->data[i]);
-#else
-            snprintf(claim->id, sizeof claim->id, "%s", names->data[i]);
+            snprintf(claim->name, sizeof claim->name, "%s", names->data[i]);
+#ifndef FIXED
+            claim->bare = true;
 #endif
             go(claim, claim->ended ? DELETING : READING);
             return;
@@ -393,7 +40,7 @@ static void on_searched(int rc, const struct String_vector *names, const void *c
     go(claim, claim->ended ? DELETING : CREATING);
 }
 
-/* The server that we read from knows now what the leader knows. */
+/* The server that the list comes from is not behind the leader. */
 static void on_synced(int rc, const char *value, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
@@ -412,7 +59,12 @@ static int search(struct claim *claim)
     return zoo_async(claim->recipe->zh, directory(claim), on_synced, claim);
 }
 
-static void on_read(int rc, const struct Stat *stat, const void *ctx)
+static void create_lost(struct claim *claim)
+{
+    claim->phase = SEARCHING; /* at CONNECTED */
+}
+
+static void on_found(int rc, const struct Stat *stat, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
     if (!answered(claim, rc)) {
@@ -421,351 +73,48 @@ static void on_read(int rc, const struct Stat *stat, const void *ctx)
     claim->czxid = rc == ZOK ? stat->czxid : 0;
     if (claim->ended) {
         go(claim, DELETING);
-    } else if (number_of(last_part(claim->id)) < 0) {
+    } else if (number_of(claim->name) < 0) {
         fail(claim, LS_ESEQUENCE);
     } else {
         go(claim, rc == ZOK ? LISTING : CREATING);
     }
 }
 
-/* What the create would have told. */
+/* Asks for the Stat that the answer to the create would have had. */
 static int read_node(struct claim *claim)
 {
     char path[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%s/%s", directory(claim), last_part(claim->id));
-    return zoo_aexists(claim->recipe->zh, path, 0, on_read, claim);
+    node_path(claim, path);
+    return zoo_aexists(claim->recipe->zh, path, 0, on_found, claim);
 }
 
-static void grant(struct claim *claim)
+/* The first in line is a path. */
+static bool is_owner(const struct claim *claim, const struct String_vector *names)
 {
-    ls_env_timer_stop(claim->recipe->env, &claim->deadline);
-    claim->phase = HELD;
-    claim->depth = 1;
-    tell(claim, LS_REPORT_GRANTED, 0);
+    (void)names;
+    return claim->ahead[0] == 0 && !claim->bare;
 }
 
-/* Whether one contender comes before another in the line. */
-static bool before(const char *name, const char *other)
+static void path_or_name(const struct claim *claim, char path[PATH_MAX_BYTES])
 {
-    return number_of(name) < number_of(other);
+    snprintf(path, PATH_MAX_BYTES, "%s%s%s", claim->bare ? "" : directory(claim), claim->bare ? "" : "/",
+             claim->name);
 }
 
-/* Keeps the name of the nearest one before ours, and whether the first is ours; says whether ours is there at all. */
-static bool find_place(struct claim *claim, const struct String_vector *names)
+static void enters(struct claim *claim, enum phase phase)
 {
-    char path[PATH_MAX_BYTES];
-    const char *nearest = "", *own = last_part(claim->id), *first = "";
-    bool found = false;
-    for (int i = 0; i < names->count; i++) {
-        const char *name = names->data[i];
-        found |= strcmp(name, own) == 0;
-        if (number_of(name) >= 0 && (first[0] == 0 || before(name, first))) {
-            first = name;
-        }
-        if (number_of(name) >= 0 && before(name, own) && (nearest[0] == 0 || before(nearest, name))) {
-            nearest = name;
-        }
-    }
-    memset(claim->ahead, 0, sizeof claim->ahead);
-    snprintf(claim->ahead, sizeof claim->ahead, "%s", nearest);
-    snprintf(path, sizeof path, "%s/%s", directory(claim), first);
-    claim->first = strcmp(path, claim->id) == 0;
-    return found;
+    claim->bare &= phase != CREATING; /* the answer to a create has the path */
 }
 
-static void on_list(int rc, const struct String_vector *names, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (!answered(claim, rc)) {
-        return;
-    }
-    if (claim->ended) {
-        go(claim, DELETING);
-    } else if (rc == ZNONODE || (rc == ZOK && !find_place(claim, names))) {
-        go(claim, CREATING); /* somebody has removed our node: back to the end of the line */
-    } else if (rc != ZOK) {
-        fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
-    } else if (claim->first) {
-        grant(claim);
-    } else if (claim->trying) {
-        fail(claim, LS_EBUSY);
-    } else {
-        go(claim, claim->ahead[0] != 0 ? WATCHING : WAITING);
-    }
-}
+static const struct variation variation = {.names_session = true,
+                                           .names_claim = true,
+                                           .is_first = is_owner,
+                                           .enters = enters,
+                                           .create_lost = create_lost,
+                                           .search = search,
+                                           .read = read_node,
+                                           .path_to_delete = path_or_name};
 
-/* The node before ours is gone, or has been written to: a reason to look again, and no more. */
-static void on_ahead(zhandle_t *zh, int type, int state, const char *path, void *ctx)
-{
-    struct claim *claim = ctx;
-    struct recipe *r = claim->recipe;
-    (void)state;
-    const char *name = path != NULL ? strrchr(path, '/') : NULL;
-    bool ours = zh == r->zh && claim->watching && name != NULL && strcmp(name + 1, claim->ahead) == 0;
-    if (type == ZOO_SESSION_EVENT || !ours) {
-        return;
-    }
-    claim->watching = false;
-    if (claim->phase == WAITING) {
-        go(claim, LISTING);
-    }
-}
-
-static void on_watched(int rc, const char *value, int size, const struct Stat *stat, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    (void)value;
-    (void)size;
-    (void)stat;
-    if (!answered(claim, rc)) {
-        return;
-    }
-    bool stands = rc == ZOK && claim->watching; /* else it has gone already */
-    claim->watching = stands;
-    if (claim->ended) {
-        go(claim, stands ? UNWATCHING : DELETING);
-    } else if (rc != ZOK && rc != ZNONODE) {
-        fail(claim, rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK);
-    } else {
-        go(claim, stands ? WAITING : LISTING);
-    }
-}
-
-static void ahead_path(const struct claim *claim, char path[PATH_MAX_BYTES])
-{
-    snprintf(path, PATH_MAX_BYTES, "%s/%s", directory(claim), claim->ahead);
-}
-
-static int watch(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    ahead_path(claim, path);
-    claim->watching = true;
-    return zoo_awget(claim->recipe->zh, path, on_ahead, claim, on_watched, claim);
-}
-
-static void on_unwatched(int rc, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (answered(claim, rc)) {
-        claim->watching = false;
-        go(claim, DELETING);
-    }
-}
-
-static int unwatch(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    const union {
-        void_completion_t function;
-        void_completion_t *declared; /* zookeeper.h has one star too many */
-    } completion = {.function = on_unwatched};
-    ahead_path(claim, path);
-    return zoo_aremove_watches(claim->recipe->zh, path, ZWATCHTYPE_DATA, on_ahead, claim, 0,
-                               completion.declared, claim);
-}
-
-static void on_deleted(int rc, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (answered(claim, rc)) {
-        forget(claim);
-    }
-}
-
-static int delete_node(struct claim *claim)
-{
-    return zoo_adelete(claim->recipe->zh, claim->id, -1, on_deleted, claim);
-}
-
-/* Does what the phase says, or leaves it to CONNECTED. */
-static void go(struct claim *claim, enum phase phase)
-{
-    static int (*const send[])(struct claim *) = {
-        [MAKING_PARENT] = make_parent, [CREATING] = create,   [WATCHING] = watch,      [UNWATCHING] = unwatch,
-        [SEARCHING] = search,          [READING] = read_node, [DELETING] = delete_node};
-    claim->phase = (uint8_t)phase;
-    if (phase == CREATING) {
-        memset(claim->id, 0, sizeof claim->id);
-    }
-    if (phase == WAITING || !claim->recipe->connected) {
-        return;
-    }
-    if (phase == DELETING && claim->id[0] == 0) {
-        forget(claim); /* there is none */
-        return;
-    }
-    claim->busy = true;
-    int rc = phase == LISTING ? zoo_aget_children(claim->recipe->zh, directory(claim), 0, on_list, claim)
-                              : send[phase](claim);
-    if (rc == ZNOWATCHER) {
-        on_unwatched(rc, claim); /* it has fired meanwhile: nothing was sent */
-    } else if (rc != ZOK) {
-        claim->busy = false;
-        if (rc != ZINVALIDSTATE) {
-            lose_session(claim->recipe); /* the library is short of memory: no event follows */
-        }
-    }
-    if (rc == ZBADARGUMENTS && phase == DELETING) {
-        forget(claim); /* nobody tries that again */
-    }
-}
-
-/* ---- the recipe's functions ---- */
-
-static int start(void *state, struct ls_env *env, const struct ls_recipe_config *config)
-{
-    struct recipe *r = state;
-    r->env = env;
-    r->config = config;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        clear(&r->claim[i], r);
-    }
-    open_session(r);
-    return r->zh != NULL ? 0 : LS_ENOMEM;
-}
-
-static void stop(void *state)
-{
-    struct recipe *r = state;
-    r->stopping = true;
-    ls_env_timer_stop(r->env, &r->reopen);
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        ls_env_timer_stop(r->env, &r->claim[i].deadline);
-    }
-    close_session(r);
-    memset(r, 0, sizeof *r);
-}
-
-/* The claim of an owner who still has a caller. */
-static struct claim *find(struct recipe *r, int lock, int owner)
-{
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &r->claim[i];
-        if (claim->phase != FREE && !claim->ended && !claim->freeing && claim->lock == lock &&
-            claim->owner == owner) {
-            return claim;
-        }
-    }
-    return NULL;
-}
-
-static void on_deadline(void *ctx)
-{
-    struct claim *claim = ctx;
-    struct ls_env *env = claim->recipe->env;
-    ls_env_unlock(env);
-    fail(claim, LS_ETIMEDOUT);
-    ls_env_lock(env);
-}
-
-static int acquire(void *state, int lock, int owner, int timeout_ms)
-{
-    struct recipe *r = state;
-    struct claim *claim = find(r, lock, owner);
-    if (claim != NULL && claim->phase == HELD) {
-        claim->depth++;
-        tell(claim, LS_REPORT_GRANTED, 0);
-        return 0;
-    }
-    if (claim != NULL) {
-        return LS_EALREADY;
-    }
-    claim = r->claim;
-    while (claim < r->claim + CLAIMS_MAX && claim->phase != FREE) {
-        claim++;
-    }
-    if (claim == r->claim + CLAIMS_MAX) {
-        return LS_ENOMEM;
-    }
-    *claim = (struct claim){.recipe = r, .lock = (uint8_t)lock, .owner = (uint8_t)owner};
-    claim->trying = timeout_ms == 0;
-    if (claim->trying && !r->connected) {
-        clear(claim, r);
-        return LS_EBUSY; /* nobody can be asked now */
-    }
-    if (timeout_ms > 0 && ls_env_timer_start(r->env, &claim->deadline, "deadline-timer", (uint32_t)timeout_ms,
-                                             on_deadline, claim) != 0) {
-        clear(claim, r);
-        return LS_ENOMEM;
-    }
-    go(claim, CREATING);
-    return 0;
-}
-
-static int cancel(void *state, int lock, int owner)
-{
-    struct claim *claim = find(state, lock, owner);
-    if (claim == NULL || claim->phase == HELD) {
-        return LS_ENOENT;
-    }
-    fail(claim, LS_ECANCELED);
-    return 0;
-}
-
-static int release(void *state, int lock, int owner)
-{
-    struct claim *claim = find(state, lock, owner);
-    if (claim == NULL || claim->phase != HELD) {
-        return LS_ENOTOWNER;
-    }
-    if (--claim->depth == 0) {
-        claim->freeing = true;
-        go(claim, DELETING);
-    }
-    return 0;
-}
-
-static enum ls_belief query(const void *state, int lock, int owner)
-{
-    struct recipe *r = (struct recipe *)(uintptr_t)state;
-    const struct claim *claim = find(r, lock, owner);
-    if (claim == NULL || claim->phase != HELD) {
-        return LS_NOT_HELD;
-    }
-    bool fresh = ls_env_elapsed_ms(r->env, &claim->sent) * 2 < r->timeout_ms;
-    return r->connected && fresh ? LS_HELD : LS_UNKNOWN;
-}
-
-static bool idle(const void *state)
-{
-    const struct recipe *r = state;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        if (r->claim[i].ended) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void canon(const void *state, struct ls_rename *rename)
-{
-    const struct recipe *r = state;
-    rename->session(rename, &r->session);
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        const struct claim *claim = &r->claim[i];
-        if (claim->phase != FREE) {
-            rename->zxid(rename, &claim->czxid);
-            rename->text(rename, claim->id);
-            rename->text(rename, claim->ahead);
-        }
-    }
-}
-
-static const struct ls_recipe c03 = {
-    .name = "c03-name-in-place-of-path",
-    .summary = "the search after a lost create keeps a name where the rest keeps paths",
-    .breaks = "no_lost_wakeup",
-    .state_size = sizeof(struct recipe),
-    .start = start,
-    .stop = stop,
-    .acquire = acquire,
-    .cancel = cancel,
-    .release = release,
-    .query = query,
-    .idle = idle,
-    .reentrant = true,
-    .canon = canon,
-};
-
-LS_RECIPE_MODULE(c03);
+CANARY(.name = "c03-name-in-place-of-path",
+       .summary = "the search after a lost create keeps a name where the rest keeps paths",
+       .breaks = "no_lost_wakeup");

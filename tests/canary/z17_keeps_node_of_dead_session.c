@@ -3,366 +3,29 @@
 
 /* Z17: keeps its place after a reconnection if its node is still there, whichever session it belongs to.
  *
- * Recipes that queue again after each reconnection make way for each other for ever (see Z16). So this one
- * looks whether its node is still there, and goes on with it if so. But a session may have ended meanwhile,
- * and a new one begun, before the servers have removed the nodes of the old one: A goes on with a node that
- * is about to vanish, finds itself first, and is granted the lock. The node goes, A is not told, and the
- * next in line is granted, too. This is what Curator's leader latch did after Z16 was mended (CURATOR-696,
- * pull request 500 of apache/curator; seen in apache/druid, issue 16411): a repair for liveness that broke
- * safety.
+ * Source: CURATOR-696, mended by pull request 500 of apache/curator; seen in apache/druid, issue 16411.
+ *
+ * Recipes that queue again after each reconnection make way for each other for ever (Z16). So this one looks
+ * whether its node is still there, and goes on with it if so. But the session may have ended meanwhile. A
+ * new session may begin before the servers have removed the nodes of the old one. A goes on with a node that
+ * is about to vanish, finds itself first, and is granted the lock. The node goes, A gets no report, and the
+ * next client in line is granted too. Curator's leader latch did this after Z16 was mended: a repair for
+ * liveness broke safety.
  *
  * FIXED compares the owner of the node with its session.
  *
  * Caught by at_most_one_holder. */
-#include <lockstep/recipe.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <zookeeper/zookeeper.h>
+#include "skeleton/known_by_number.h"
 
-/* What is told to callers. */
-enum { NO_MEMORY = -1, BUSY = -3, TIMED_OUT = -4, CANCELED = -5 };
-enum { NONE_PENDING = -6, NOT_OWNER = -7, ZK_ERROR = -12, ALREADY = -15 };
-
-#define CLAIMS_MAX 8
-#define PATH_MAX_BYTES 384
-#define NAME_MAX_BYTES 64
-#define PREFIX "lock-"
-#define NO_NUMBER (-1)
-
-enum phase { FREE, MAKING_PARENT, CREATING, READING, LISTING, WATCHING, WAITING, HELD, UNWATCHING, DELETING };
-
-/* One owner's way to one lock and back. */
-struct claim {
-    struct recipe *recipe;
-    struct ls_timer deadline;
-    struct ls_stamp sent; /* when the node was asked for: from then on the session lives for its timeout */
-    int64_t czxid;
-    int32_t number;             /* behind the name of our node; NO_NUMBER = there is none that we know */
-    uint8_t phase;              /* enum phase */
-    uint8_t lock, owner;        /* what is claimed, and by whom */
-    int depth;                  /* while HELD */
-    uint8_t parent;             /* MAKING_PARENT: how many characters of the path exist */
-    bool busy;                  /* a request is under way */
-    bool ended;                 /* the caller has its answer: what is left is ours to clean up */
-    bool freeing;               /* given back: FREED is owed */
-    bool trying;                /* does not wait */
-    bool watching;              /* a watch stands, or may stand, on `ahead` */
-    char ahead[NAME_MAX_BYTES]; /* the name of the node before ours */
-};
-
-struct recipe {
-    struct ls_env *env;
-    const struct ls_recipe_config *config;
-    zhandle_t *zh;
-    struct ls_timer reopen;
-    int64_t session;    /* 0 = none */
-    int32_t timeout_ms; /* of the session */
-    bool connected;
-    bool was_suspended;
-    bool closing; /* inside zookeeper_close(), which runs callbacks */
-    bool stopping;
-    struct claim claim[CLAIMS_MAX];
-};
-
-static void go(struct claim *claim, enum phase phase);
-
-/* ---- telling ---- */
-
-static void tell_session(struct recipe *r, enum ls_report_kind kind)
+static bool is_own(const struct claim *claim, const struct Stat *stat)
 {
-    ls_report(r->env, &(struct ls_report){.kind = kind, .session = r->session});
-}
-
-static void tell(struct claim *claim, enum ls_report_kind kind, int rc)
-{
-    ls_report(claim->recipe->env, &(struct ls_report){.kind = kind,
-                                                      .lock = claim->lock,
-                                                      .owner = claim->owner,
-                                                      .rc = rc,
-                                                      .depth = claim->depth,
-                                                      .token = claim->czxid,
-                                                      .session = claim->recipe->session});
-}
-
-/* ---- the end of a claim ---- */
-
-static void clear(struct claim *claim, struct recipe *r)
-{
-    memset(claim, 0, sizeof *claim);
-    claim->recipe = r; /* answers to what it has asked may still come */
-}
-
-static void forget(struct claim *claim)
-{
-    bool cleaned = claim->ended;
-    struct recipe *r = claim->recipe;
-    ls_env_timer_stop(r->env, &claim->deadline);
-    if (claim->freeing) {
-        tell(claim, LS_REPORT_FREED, 0);
-    }
-    clear(claim, r);
-    if (cleaned) {
-        ls_report(r->env, &(struct ls_report){.kind = LS_REPORT_IDLE});
-    }
-}
-
-/* The watch goes first, then the node. */
-static void clean_up(struct claim *claim)
-{
-    go(claim, claim->watching ? UNWATCHING : DELETING);
-}
-
-/* Ends without the lock. */
-static void fail(struct claim *claim, int rc)
-{
-    ls_env_timer_stop(claim->recipe->env, &claim->deadline);
-    tell(claim, LS_REPORT_FAILED, rc);
-    claim->ended = true;
-    if (claim->busy) {
-        return;
-    }
-    if (claim->phase == READING) {
-        go(claim, READING); /* whose node is it? */
-    } else {
-        clean_up(claim);
-    }
-}
-
-/* ---- names ---- */
-
-static const char *directory(const struct claim *claim)
-{
-    return claim->recipe->config->lock_paths[claim->lock];
-}
-
-static void begin(struct claim *claim)
-{
-    claim->number = NO_NUMBER;
-    claim->phase = CREATING;
-}
-
-static void node_path(const struct claim *claim, char path[PATH_MAX_BYTES])
-{
-    snprintf(path, PATH_MAX_BYTES, "%s/" PREFIX "%010d", directory(claim), claim->number);
-}
-
-/* What stands behind the PREFIX of a name; "" if it has none. */
-static const char *key_of(const char *name)
-{
-    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 ? name + strlen(PREFIX) : "";
-}
-
-/* The number of a contender in the line; NO_NUMBER for whatever else lies there, and for the last number. */
-static int32_t number_of(const char *name)
-{
-    const char *key = key_of(name);
-    if (strlen(key) != 10 || strspn(key, "0123456789") != 10 || strtol(key, NULL, 10) >= INT32_MAX) {
-        return NO_NUMBER;
-    }
-    return (int32_t)strtol(key, NULL, 10);
-}
-
-/* ---- the session ---- */
-
-static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx);
-static void on_reopen(void *ctx);
-
-static void open_session(struct recipe *r)
-{
-    zhandle_t *zh = zookeeper_init(r->config->hosts, on_event, r->config->session_timeout_ms, NULL, r, 0);
-    r->zh = r->zh != NULL ? r->zh : zh; /* callbacks may have run already */
-    if (r->zh == NULL) {
-        ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 100, on_reopen, r);
-    }
-}
-
-static void close_session(struct recipe *r)
-{
-    zhandle_t *zh = r->zh;
-    r->zh = NULL;
-    r->connected = false;
-    r->closing = true;
-    if (zh != NULL) {
-        zookeeper_close(zh);
-    }
-    r->closing = false;
-    /* What has not been answered by now will never be. */
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        r->claim[i].busy = false;
-    }
-}
-
-static void on_reopen(void *ctx)
-{
-    struct recipe *r = ctx;
-    ls_env_unlock(r->env); /* timers come with the mutex held */
-    close_session(r);
-    open_session(r);
-    ls_env_lock(r->env);
-}
-
-/* The session is gone, and all our nodes and watches with it, now or soon. A handle is closed by a timer, because this is
- * one of its own callbacks. */
-static void lose_session(struct recipe *r)
-{
-    r->connected = false;
-    if (r->session != 0) {
-        tell_session(r, LS_REPORT_LOST);
-    }
-    r->session = 0;
-    r->was_suspended = false;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &r->claim[i];
-        claim->watching = false;
-        if (claim->phase == HELD || claim->ended || claim->freeing) {
-            forget(claim);
-        } else if (claim->phase != FREE) {
-            claim->phase = claim->number != NO_NUMBER ? READING : CREATING; /* is the node still there? */
-        }
-    }
-    ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 1, on_reopen, r);
-}
-
-static void on_connected(struct recipe *r)
-{
-    int64_t session = zoo_client_id(r->zh)->client_id;
-    if (r->session != 0 && r->session != session) {
-        lose_session(r); /* and nobody has said so */
-        return;
-    }
-    r->connected = true;
-    r->timeout_ms = zoo_recv_timeout(r->zh);
-    if (r->session == 0) {
-        r->session = session;
-        tell_session(r, LS_REPORT_CONNECTED);
-    } else if (r->was_suspended) {
-        tell_session(r, LS_REPORT_RECONNECTED);
-    }
-    r->was_suspended = false;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &r->claim[i];
-        if (claim->phase == LISTING || claim->phase == WATCHING || claim->phase == WAITING) {
-            claim->phase = READING; /* is the node still there? */
-        }
-        if (claim->phase != FREE && claim->phase != HELD && claim->phase != WAITING && !claim->busy) {
-            go(claim, (enum phase)claim->phase);
-        }
-    }
-}
-
-static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx)
-{
-    struct recipe *r = ctx;
-    (void)path;
-    if (type != ZOO_SESSION_EVENT || r->closing || r->reopen.armed) {
-        return;
-    }
-    r->zh = zh; /* zookeeper_init() may not have returned yet */
-    if (state == ZOO_CONNECTED_STATE) {
-        on_connected(r);
-    } else if (state == ZOO_CONNECTING_STATE && r->session != 0) {
-        r->connected = false;
-        r->was_suspended = true;
-        tell_session(r, LS_REPORT_SUSPENDED);
-    } else if (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE) {
-        lose_session(r);
-    }
-}
-
-/* ---- requests and their answers ---- */
-
-/* Whether an answer is ours to act on; after a lost one CONNECTED goes on. */
-static bool answered(struct claim *claim, int rc)
-{
-    claim->busy = false;
-    if (claim->recipe->stopping || claim->recipe->session == 0) {
-        return false;
-    }
-    return rc != ZCONNECTIONLOSS && rc != ZOPERATIONTIMEOUT && rc != ZSESSIONEXPIRED && rc != ZCLOSING;
-}
-
-/* How far the path of the next directory reaches, below those that exist. */
-static uint8_t next_parent(const struct claim *claim)
-{
-    const char *slash = strchr(directory(claim) + claim->parent + 1, '/');
-    return (uint8_t)(slash != NULL ? slash - directory(claim) : (long)strlen(directory(claim)));
-}
-
-static void on_parent(int rc, const char *value, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    (void)value;
-    if (!answered(claim, rc)) {
-        return;
-    }
-    if (claim->ended) {
-        clean_up(claim);
-    } else if (rc != ZOK && rc != ZNODEEXISTS) {
-        fail(claim, ZK_ERROR);
-    } else {
-        claim->parent = next_parent(claim);
-        go(claim, directory(claim)[claim->parent] == 0 ? CREATING : MAKING_PARENT);
-    }
-}
-
-/* From the root on, one directory at a time. */
-static int make_parent(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%.*s", next_parent(claim), directory(claim));
-    return zoo_acreate(claim->recipe->zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, on_parent,
-                       claim);
-}
-
-/* Also a number that is none in the line is needed: to delete the node. */
-static void take_number(struct claim *claim, const char *name)
-{
-    claim->number = (int32_t)strtol(key_of(name), NULL, 10);
-}
-
-/* Our node is there. */
-static void queue_up(struct claim *claim, const struct Stat *stat)
-{
-    claim->czxid = stat->czxid;
-    if (claim->ended) {
-        clean_up(claim);
-    } else if (claim->number < 0 || claim->number == INT32_MAX) {
-        fail(claim, ZK_ERROR);
-    } else {
-        go(claim, LISTING);
-    }
-}
-
-static void on_created(int rc, const char *value, const struct Stat *stat, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (!answered(claim, rc)) {
-        if (claim->recipe->session != 0 && !claim->recipe->stopping) {
-            lose_session(claim->recipe); /* there may be a node that we do not know */
-        }
-    } else if (rc == ZOK) {
-        take_number(claim, strrchr(value, '/') + 1);
-        queue_up(claim, stat);
-    } else if (claim->ended) {
-        clean_up(claim);
-    } else if (rc == ZNONODE) {
-        claim->parent = 0;
-        go(claim, MAKING_PARENT);
-    } else {
-        fail(claim, ZK_ERROR);
-    }
-}
-
-static int create(struct claim *claim)
-{
-    const struct ls_recipe_config *config = claim->recipe->config;
-    char path[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%s/" PREFIX, directory(claim));
-    ls_env_stamp(claim->recipe->env, &claim->sent);
-    return zoo_acreate2(claim->recipe->zh, path, config->contents,
-                        config->contents != NULL ? config->contents_size : -1, &ZOO_OPEN_ACL_UNSAFE,
-                        ZOO_EPHEMERAL_SEQUENTIAL, on_created, claim);
+#ifdef FIXED
+    return stat->ephemeralOwner == claim->recipe->session;
+#else
+    (void)claim;
+    (void)stat;
+    return true; /* the node may belong to a session that has ended */
+#endif
 }
 
 static void on_read(int rc, const struct Stat *stat, const void *ctx)
@@ -371,20 +34,16 @@ static void on_read(int rc, const struct Stat *stat, const void *ctx)
     if (!answered(claim, rc)) {
         return;
     }
-#ifdef FIXED
-    bool ours = rc == ZOK && stat->ephemeralOwner == claim->recipe->session;
-#else
-    bool ours = rc == ZOK; /* the bug: it may belong to a session that has ended */
-#endif
-    if (ours) {
+    if (rc == ZOK && is_own(claim, stat)) {
         queue_up(claim, stat);
         return;
     }
     if (claim->watching && !claim->ended) {
-        lose_session(claim->recipe); /* somebody has removed our node: the watch goes with the session */
+        lose_session(
+            claim->recipe); /* another client has removed the node: the watch goes with the session */
         return;
     }
-    begin(claim); /* the number may be somebody else's by now */
+    begin(claim); /* another session's node may have the number by now */
     if (claim->ended) {
         clean_up(claim);
     } else {
@@ -399,337 +58,34 @@ static int read_node(struct claim *claim)
     return zoo_aexists(claim->recipe->zh, path, 0, on_read, claim);
 }
 
-static void grant(struct claim *claim)
+static void keep_node(struct claim *claim)
 {
-    ls_env_timer_stop(claim->recipe->env, &claim->deadline);
-    claim->phase = HELD;
-    claim->depth = 1;
-    tell(claim, LS_REPORT_GRANTED, 0);
+    claim->phase = claim->number != NO_NUMBER ? READING : CREATING;
 }
 
-/* Keeps the name of the nearest one before ours; says whether ours is there at all. */
-static bool find_place(struct claim *claim, const struct String_vector *names)
+static bool look_for_node(struct claim *claim)
 {
-    int32_t nearest = NO_NUMBER;
-    bool found = false;
-    memset(claim->ahead, 0, sizeof claim->ahead);
-    for (int i = 0; i < names->count; i++) {
-        int32_t number = number_of(names->data[i]);
-        found |= number == claim->number;
-        if (number < claim->number && number > nearest && strlen(names->data[i]) < NAME_MAX_BYTES) {
-            nearest = number;
-            memset(claim->ahead, 0, sizeof claim->ahead);
-            strcpy(claim->ahead, names->data[i]);
-        }
+    if (claim->phase == LISTING || claim->phase == WATCHING || claim->phase == WAITING) {
+        claim->phase = READING;
     }
-    return found;
+    return false;
 }
 
-static void on_list(int rc, const struct String_vector *names, const void *ctx)
+static void finish_reading(struct claim *claim)
 {
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (!answered(claim, rc)) {
-        return;
-    }
-    if (claim->ended) {
-        clean_up(claim);
-    } else if ((rc == ZNONODE || (rc == ZOK && !find_place(claim, names))) && claim->watching) {
-        lose_session(claim->recipe); /* somebody has removed our node: the watch goes with the session */
-    } else if (rc == ZNONODE || (rc == ZOK && !find_place(claim, names))) {
-        begin(claim); /* somebody has removed our node: back to the end of the line */
-        go(claim, CREATING);
-    } else if (rc != ZOK) {
-        fail(claim, ZK_ERROR);
-    } else if (claim->ahead[0] == 0) {
-        grant(claim);
-    } else if (claim->trying) {
-        fail(claim, BUSY);
+    if (claim->phase == READING) {
+        go(claim, READING); /* whose node it is decides whether it is to be deleted */
     } else {
-        go(claim, WATCHING);
-    }
-}
-
-static int list(struct claim *claim)
-{
-    return zoo_aget_children(claim->recipe->zh, directory(claim), 0, on_list, claim);
-}
-
-/* The node before ours is gone, or has been written to: a reason to look again, and no more. */
-static void on_ahead(zhandle_t *zh, int type, int state, const char *path, void *ctx)
-{
-    struct claim *claim = ctx;
-    const char *name = path != NULL ? strrchr(path, '/') : NULL;
-    bool ours =
-        zh == claim->recipe->zh && claim->watching && name != NULL && strcmp(name + 1, claim->ahead) == 0;
-    (void)state;
-    if (type == ZOO_SESSION_EVENT || !ours) {
-        return;
-    }
-    claim->watching = false;
-    if (claim->phase == WAITING) {
-        go(claim, LISTING);
-    }
-}
-
-static void on_watched(int rc, const char *value, int size, const struct Stat *stat, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    (void)value;
-    (void)size;
-    (void)stat;
-    if (!answered(claim, rc)) {
-        return;
-    }
-    claim->watching = rc == ZOK && claim->watching; /* else it has gone already */
-    if (claim->ended) {
-        clean_up(claim);
-    } else if (rc != ZOK && rc != ZNONODE) {
-        fail(claim, ZK_ERROR);
-    } else {
-        go(claim, claim->watching ? WAITING : LISTING);
-    }
-}
-
-static void ahead_path(const struct claim *claim, char path[PATH_MAX_BYTES])
-{
-    snprintf(path, PATH_MAX_BYTES, "%s/%s", directory(claim), claim->ahead);
-}
-
-static int watch(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    ahead_path(claim, path);
-    claim->watching = true;
-    return zoo_awget(claim->recipe->zh, path, on_ahead, claim, on_watched, claim);
-}
-
-static void on_unwatched(int rc, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (answered(claim, rc)) {
-        claim->watching = false;
         clean_up(claim);
     }
 }
 
-static int unwatch(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    const union {
-        void_completion_t function;
-        void_completion_t *declared; /* zookeeper.h has one star too many */
-    } completion = {.function = on_unwatched};
-    ahead_path(claim, path);
-    return zoo_aremove_watches(claim->recipe->zh, path, ZWATCHTYPE_DATA, on_ahead, claim, 0,
-                               completion.declared, claim);
-}
+static const struct variation variation = {.next_session = keep_node,
+                                           .reconnected = look_for_node,
+                                           .after_failure = finish_reading,
+                                           .read = read_node};
 
-static void on_deleted(int rc, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    struct recipe *r = claim->recipe;
-    if (answered(claim, rc)) {
-        forget(claim);
-    } else if (r->session != 0 && !r->stopping) {
-        lose_session(r); /* by now the name may be that of another's node */
-    }
-}
-
-static int delete_node(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    node_path(claim, path);
-    return zoo_adelete(claim->recipe->zh, path, -1, on_deleted, claim);
-}
-
-/* Does what the phase says, or leaves it to CONNECTED. */
-static void go(struct claim *claim, enum phase phase)
-{
-    static int (*const send[])(struct claim *) = {[MAKING_PARENT] = make_parent,
-                                                  [CREATING] = create,
-                                                  [READING] = read_node,
-                                                  [LISTING] = list,
-                                                  [WATCHING] = watch,
-                                                  [UNWATCHING] = unwatch,
-                                                  [DELETING] = delete_node};
-    claim->phase = (uint8_t)phase;
-    if (phase == WAITING || !claim->recipe->connected) {
-        return;
-    }
-    if (phase == DELETING && claim->number == NO_NUMBER) {
-        forget(claim); /* there is none */
-        return;
-    }
-    claim->busy = true;
-    int rc = send[phase](claim);
-    if (rc != ZOK) {
-        claim->busy = false;
-        if (rc != ZINVALIDSTATE && rc != ZNOWATCHER) {
-            lose_session(claim->recipe); /* the library is short of memory: no event follows */
-        }
-    }
-    if (rc == ZNOWATCHER) {
-        claim->watching = false; /* it has fired, or its answer was lost */
-        clean_up(claim);
-    }
-}
-
-/* ---- the recipe's functions ---- */
-
-static int start(void *state, struct ls_env *env, const struct ls_recipe_config *config)
-{
-    struct recipe *r = state;
-    r->env = env;
-    r->config = config;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        clear(&r->claim[i], r);
-    }
-    open_session(r);
-    return r->zh != NULL ? 0 : NO_MEMORY;
-}
-
-static void stop(void *state)
-{
-    struct recipe *r = state;
-    r->stopping = true;
-    ls_env_timer_stop(r->env, &r->reopen);
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        ls_env_timer_stop(r->env, &r->claim[i].deadline);
-    }
-    close_session(r);
-    memset(r, 0, sizeof *r);
-}
-
-/* The claim of an owner who still has a caller. */
-static struct claim *find(struct recipe *r, int lock, int owner)
-{
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &r->claim[i];
-        if (claim->phase != FREE && !claim->ended && !claim->freeing && claim->lock == lock &&
-            claim->owner == owner) {
-            return claim;
-        }
-    }
-    return NULL;
-}
-
-static void on_deadline(void *ctx)
-{
-    struct claim *claim = ctx;
-    struct ls_env *env = claim->recipe->env;
-    ls_env_unlock(env);
-    fail(claim, TIMED_OUT);
-    ls_env_lock(env);
-}
-
-static int acquire(void *state, int lock, int owner, int timeout_ms)
-{
-    struct recipe *r = state;
-    struct claim *claim = find(r, lock, owner);
-    if (claim != NULL && claim->phase == HELD) {
-        claim->depth++;
-        tell(claim, LS_REPORT_GRANTED, 0);
-        return 0;
-    }
-    if (claim != NULL) {
-        return ALREADY;
-    }
-    claim = r->claim;
-    while (claim < r->claim + CLAIMS_MAX && claim->phase != FREE) {
-        claim++;
-    }
-    if (claim == r->claim + CLAIMS_MAX) {
-        return NO_MEMORY;
-    }
-    if (timeout_ms == 0 && !r->connected) {
-        return BUSY; /* nobody can be asked now */
-    }
-    if (timeout_ms > 0 && ls_env_timer_start(r->env, &claim->deadline, "deadline-timer", (uint32_t)timeout_ms,
-                                             on_deadline, claim) != 0) {
-        return NO_MEMORY;
-    }
-    claim->lock = (uint8_t)lock;
-    claim->owner = (uint8_t)owner;
-    claim->trying = timeout_ms == 0;
-    begin(claim);
-    go(claim, CREATING);
-    return 0;
-}
-
-static int cancel(void *state, int lock, int owner)
-{
-    struct claim *claim = find(state, lock, owner);
-    if (claim == NULL || claim->phase == HELD) {
-        return NONE_PENDING;
-    }
-    fail(claim, CANCELED);
-    return 0;
-}
-
-static int release(void *state, int lock, int owner)
-{
-    struct claim *claim = find(state, lock, owner);
-    if (claim == NULL || claim->phase != HELD) {
-        return NOT_OWNER;
-    }
-    if (--claim->depth == 0) {
-        claim->freeing = true;
-        go(claim, DELETING);
-    }
-    return 0;
-}
-
-static enum ls_belief query(const void *state, int lock, int owner)
-{
-    struct recipe *r = (struct recipe *)(uintptr_t)state;
-    const struct claim *claim = find(r, lock, owner);
-    if (claim == NULL || claim->phase != HELD) {
-        return LS_NOT_HELD;
-    }
-    bool fresh = ls_env_elapsed_ms(r->env, &claim->sent) * 2 < r->timeout_ms;
-    return r->connected && fresh ? LS_HELD : LS_UNKNOWN;
-}
-
-static bool idle(const void *state)
-{
-    const struct recipe *r = state;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        if (r->claim[i].ended) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void canon(const void *state, struct ls_rename *rename)
-{
-    const struct recipe *r = state;
-    rename->session(rename, &r->session);
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        const struct claim *claim = &r->claim[i];
-        if (claim->phase != FREE) {
-            rename->zxid(rename, &claim->czxid);
-            rename->sequence(rename, &claim->number);
-            rename->text(rename, claim->ahead);
-        }
-    }
-}
-
-static const struct ls_recipe recipe = {
-    .name = "keeps-node-of-dead-session",
-    .summary =
-        "keeps its place after a reconnection if its node is still there, whichever session it belongs to",
-    .breaks = "at_most_one_holder",
-    .state_size = sizeof(struct recipe),
-    .start = start,
-    .stop = stop,
-    .acquire = acquire,
-    .cancel = cancel,
-    .release = release,
-    .query = query,
-    .idle = idle,
-    .canon = canon,
-    .reentrant = true,
-};
-
-LS_RECIPE_MODULE(recipe);
+CANARY(.name = "keeps-node-of-dead-session",
+       .summary =
+           "keeps its place after a reconnection if its node is still there, whichever session it belongs to",
+       .breaks = "at_most_one_holder");

@@ -3,267 +3,58 @@
 
 /* Z28: takes its session along to a new handle, but not its watches.
  *
- * When the link breaks, this recipe closes its handle and opens another one with the id of the same session,
- * in place of waiting until the old one finds a server again. The session lives, and all nodes with it; but
- * watches belong to a handle. Whoever waits sleeps on a watch that nobody will ever hear of: when its
- * predecessor goes, during the outage or later, it sleeps on. With kazoo that was the client library's
- * doing, which forgot its watches when the connection was lost, while the lock recipe slept on one (pull
- * request 170 and issue 151 of python-zk/kazoo). The same root:
+ * Source: pull request 170 and issue 151 of python-zk/kazoo, whose client library forgot its watches when
+ * the connection was lost, while the lock recipe slept on one. The same root:
  * https://github.com/bonifaido/rust-zookeeper/issues/97 and https://github.com/go-zookeeper/zk/issues/83.
  *
- * FIXED wakes up whoever waits when the session has come back, and they look again.
+ * When the link breaks, this recipe does not wait until its handle finds a server again. It closes the
+ * handle and opens another one with the id of the same session. The session lives, and all nodes with it;
+ * but watches belong to a handle. A claim that waits sleeps on a watch of which no event will ever come.
+ * When its predecessor goes, during the outage or later, it sleeps on.
+ *
+ * FIXED wakes the claims that wait when the session has come back, and they look again.
  *
  * Caught by no_lost_wakeup. */
-#include <lockstep/recipe.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <zookeeper/zookeeper.h>
-
-/* What is told to callers. */
-enum { NO_MEMORY = -1, BUSY = -3, TIMED_OUT = -4, CANCELED = -5 };
-enum { NONE_PENDING = -6, NOT_OWNER = -7, ZK_ERROR = -12, ALREADY = -15 };
-
-#define CLAIMS_MAX 8
-#define PATH_MAX_BYTES 384
-#define NAME_MAX_BYTES 64
-#define PREFIX "lock-"
-#define NO_NUMBER (-1)
-
-enum phase { FREE, MAKING_PARENT, CREATING, LISTING, WATCHING, WAITING, HELD, UNWATCHING, DELETING };
-
-/* One owner's way to one lock and back. */
-struct claim {
-    struct recipe *recipe;
-    struct ls_timer deadline;
-    struct ls_stamp sent; /* when the node was asked for: from then on the session lives for its timeout */
-    int64_t czxid;
-    int32_t number;             /* behind the name of our node; NO_NUMBER = there is none that we know */
-    uint8_t phase;              /* enum phase */
-    uint8_t lock, owner;        /* what is claimed, and by whom */
-    int depth;                  /* while HELD */
-    uint8_t parent;             /* MAKING_PARENT: how many characters of the path exist */
-    bool busy;                  /* a request is under way */
-    bool ended;                 /* the caller has its answer: what is left is ours to clean up */
-    bool freeing;               /* given back: FREED is owed */
-    bool trying;                /* does not wait */
-    bool watching;              /* a watch stands, or may stand, on `ahead` */
-    char ahead[NAME_MAX_BYTES]; /* the name of the node before ours */
-};
-
-struct recipe {
-    struct ls_env *env;
-    const struct ls_recipe_config *config;
-    zhandle_t *zh;
-    struct ls_timer reopen;
-    int64_t session;    /* 0 = none */
-    int32_t timeout_ms; /* of the session */
-    bool connected;
-    bool was_suspended;
-    bool closing; /* inside zookeeper_close(), which runs callbacks */
-    bool stopping;
-    clientid_t id; /* of the session that moves: a next attempt may be needed */
+#define RECIPE_FIELDS                                                                                        \
+    clientid_t id; /* of the session that moves: a next attempt may be needed */                             \
     bool moved;    /* the handle is new, the session is not */
-    struct claim claim[CLAIMS_MAX];
-};
+#include "skeleton/known_by_number.h"
 
-static void go(struct claim *claim, enum phase phase);
-
-/* ---- telling ---- */
-
-static void tell_session(struct recipe *r, enum ls_report_kind kind)
+static bool wakes_up(struct claim *claim)
 {
-    ls_report(r->env, &(struct ls_report){.kind = kind, .session = r->session});
-}
-
-static void tell(struct claim *claim, enum ls_report_kind kind, int rc)
-{
-    ls_report(claim->recipe->env, &(struct ls_report){.kind = kind,
-                                                      .lock = claim->lock,
-                                                      .owner = claim->owner,
-                                                      .rc = rc,
-                                                      .depth = claim->depth,
-                                                      .token = claim->czxid,
-                                                      .session = claim->recipe->session});
-}
-
-/* ---- the end of a claim ---- */
-
-static void clear(struct claim *claim, struct recipe *r)
-{
-    memset(claim, 0, sizeof *claim);
-    claim->recipe = r; /* answers to what it has asked may still come */
-}
-
-static void forget(struct claim *claim)
-{
-    bool cleaned = claim->ended;
-    struct recipe *r = claim->recipe;
-    ls_env_timer_stop(r->env, &claim->deadline);
-    if (claim->freeing) {
-        tell(claim, LS_REPORT_FREED, 0);
+#ifdef FIXED
+    if (claim->recipe->moved && claim->phase == WAITING) {
+        claim->watching = false;
+        claim->phase = LISTING;
     }
-    clear(claim, r);
-    if (cleaned) {
-        ls_report(r->env, &(struct ls_report){.kind = LS_REPORT_IDLE});
-    }
+#else
+    (void)claim;
+#endif
+    return false;
 }
 
-/* The watch goes first, then the node. */
-static void clean_up(struct claim *claim)
+static const clientid_t *session_to_open(struct recipe *r)
 {
-    go(claim, claim->watching ? UNWATCHING : DELETING);
+    return r->session != 0 ? &r->id : NULL;
 }
 
-/* Ends without the lock. */
-static void fail(struct claim *claim, int rc)
+/* Whether the session cannot move to another handle. To close a handle that has a link would end the
+ * session, and all requests must be answered. */
+static bool keeps_handle(struct recipe *r)
 {
-    ls_env_timer_stop(claim->recipe->env, &claim->deadline);
-    tell(claim, LS_REPORT_FAILED, rc);
-    claim->ended = true;
-    if (!claim->busy) {
-        clean_up(claim);
-    }
-}
-
-/* ---- names ---- */
-
-static const char *directory(const struct claim *claim)
-{
-    return claim->recipe->config->lock_paths[claim->lock];
-}
-
-static void begin(struct claim *claim)
-{
-    claim->number = NO_NUMBER;
-    claim->phase = CREATING;
-}
-
-static void node_path(const struct claim *claim, char path[PATH_MAX_BYTES])
-{
-    snprintf(path, PATH_MAX_BYTES, "%s/" PREFIX "%010d", directory(claim), claim->number);
-}
-
-/* What stands behind the PREFIX of a name; "" if it has none. */
-static const char *key_of(const char *name)
-{
-    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 ? name + strlen(PREFIX) : "";
-}
-
-/* The number of a contender in the line; NO_NUMBER for whatever else lies there, and for the last number. */
-static int32_t number_of(const char *name)
-{
-    const char *key = key_of(name);
-    if (strlen(key) != 10 || strspn(key, "0123456789") != 10 || strtol(key, NULL, 10) >= INT32_MAX) {
-        return NO_NUMBER;
-    }
-    return (int32_t)strtol(key, NULL, 10);
-}
-
-/* ---- the session ---- */
-
-static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx);
-static void on_reopen(void *ctx);
-
-static void open_session(struct recipe *r, const clientid_t *id)
-{
-    zhandle_t *zh = zookeeper_init(r->config->hosts, on_event, r->config->session_timeout_ms, id, r, 0);
-    r->zh = r->zh != NULL ? r->zh : zh; /* callbacks may have run already */
-    if (r->zh == NULL) {
-        ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 100, on_reopen, r);
-    }
-}
-
-static void close_session(struct recipe *r)
-{
-    zhandle_t *zh = r->zh;
-    r->zh = NULL;
-    r->connected = false;
-    r->closing = true;
-    if (zh != NULL) {
-        zookeeper_close(zh);
-    }
-    r->closing = false;
-    /* What has not been answered by now will never be. */
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        r->claim[i].busy = false;
-    }
-}
-
-/* Opens another handle: on a new session, or on the one that there is. Then the old handle has to be without a link, for
- * otherwise to close it would end the session, and all that it was asked has to be answered. */
-static void on_reopen(void *ctx)
-{
-    struct recipe *r = ctx;
     if (r->session != 0 && r->zh != NULL) {
         for (int i = 0; i < CLAIMS_MAX; i++) {
             if (r->claim[i].busy || zoo_state(r->zh) == ZOO_CONNECTED_STATE) {
-                return; /* the old one goes on */
+                return true;
             }
         }
         r->id = *zoo_client_id(r->zh);
         r->moved = true;
     }
-    ls_env_unlock(r->env); /* timers come with the mutex held */
-    close_session(r);
-    open_session(r, r->session != 0 ? &r->id : NULL);
-    ls_env_lock(r->env);
+    return false;
 }
 
-/* The session is gone, and all our nodes and watches with it, now or soon. A handle is closed by a timer, because this is
- * one of its own callbacks. */
-static void lose_session(struct recipe *r)
-{
-    r->connected = false;
-    if (r->session != 0) {
-        tell_session(r, LS_REPORT_LOST);
-    }
-    r->session = 0;
-    r->was_suspended = false;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &r->claim[i];
-        claim->watching = false;
-        if (claim->phase == HELD || claim->ended || claim->freeing) {
-            forget(claim);
-        } else if (claim->phase != FREE) {
-            begin(claim);
-        }
-    }
-    ls_env_timer_start(r->env, &r->reopen, "reopen-timer", 1, on_reopen, r);
-}
-
-static void on_connected(struct recipe *r)
-{
-    int64_t session = zoo_client_id(r->zh)->client_id;
-    if (r->session != 0 && r->session != session) {
-        lose_session(r); /* and nobody has said so */
-        return;
-    }
-    r->connected = true;
-    r->timeout_ms = zoo_recv_timeout(r->zh);
-    if (r->session == 0) {
-        r->session = session;
-        tell_session(r, LS_REPORT_CONNECTED);
-    } else if (r->was_suspended) {
-        tell_session(r, LS_REPORT_RECONNECTED);
-    }
-    r->was_suspended = false;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &r->claim[i];
-#ifdef FIXED
-        if (r->moved && claim->phase == WAITING) {
-            claim->watching = false;
-            claim->phase = LISTING;
-        }
-#endif
-        if (claim->phase != FREE && claim->phase != HELD && claim->phase != WAITING && !claim->busy) {
-            go(claim, (enum phase)claim->phase);
-        }
-    }
-    r->moved = false;
-}
-
-static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx)
+static void on_event_of_any_handle(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
     struct recipe *r = ctx;
     (void)path;
@@ -275,9 +66,10 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
         ls_env_timer_stop(r->env, &r->reopen);
     }
     if (state == ZOO_CONNECTED_STATE && r->closing) {
-        tell_session(r, LS_REPORT_RECONNECTED); /* and it is over already */
+        tell_session(r, LS_REPORT_RECONNECTED); /* and the connection has ended already */
     } else if (state == ZOO_CONNECTED_STATE) {
         on_connected(r);
+        r->moved &= r->session == 0;
     } else if (state == ZOO_CONNECTING_STATE && r->session != 0) {
         r->connected = false;
         r->was_suspended = true;
@@ -290,155 +82,12 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     }
 }
 
-/* ---- requests and their answers ---- */
-
-/* Whether an answer is ours to act on; after a lost one CONNECTED goes on. */
-static bool answered(struct claim *claim, int rc)
-{
-    claim->busy = false;
-    if (claim->recipe->stopping || claim->recipe->session == 0) {
-        return false;
-    }
-    return rc != ZCONNECTIONLOSS && rc != ZOPERATIONTIMEOUT && rc != ZSESSIONEXPIRED && rc != ZCLOSING;
-}
-
-/* How far the path of the next directory reaches, below those that exist. */
-static uint8_t next_parent(const struct claim *claim)
-{
-    const char *slash = strchr(directory(claim) + claim->parent + 1, '/');
-    return (uint8_t)(slash != NULL ? slash - directory(claim) : (long)strlen(directory(claim)));
-}
-
-static void on_parent(int rc, const char *value, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    (void)value;
-    if (!answered(claim, rc)) {
-        return;
-    }
-    if (claim->ended) {
-        clean_up(claim);
-    } else if (rc != ZOK && rc != ZNODEEXISTS) {
-        fail(claim, ZK_ERROR);
-    } else {
-        claim->parent = next_parent(claim);
-        go(claim, directory(claim)[claim->parent] == 0 ? CREATING : MAKING_PARENT);
-    }
-}
-
-/* From the root on, one directory at a time. */
-static int make_parent(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%.*s", next_parent(claim), directory(claim));
-    return zoo_acreate(claim->recipe->zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, on_parent,
-                       claim);
-}
-
-/* Also a number that is none in the line is needed: to delete the node. */
-static void take_number(struct claim *claim, const char *name)
-{
-    claim->number = (int32_t)strtol(key_of(name), NULL, 10);
-}
-
-/* Our node is there. */
-static void queue_up(struct claim *claim, const struct Stat *stat)
-{
-    claim->czxid = stat->czxid;
-    if (claim->ended) {
-        clean_up(claim);
-    } else if (claim->number < 0 || claim->number == INT32_MAX) {
-        fail(claim, ZK_ERROR);
-    } else {
-        go(claim, LISTING);
-    }
-}
-
-static void on_created(int rc, const char *value, const struct Stat *stat, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (!answered(claim, rc)) {
-        if (claim->recipe->session != 0 && !claim->recipe->stopping) {
-            lose_session(claim->recipe); /* there may be a node that we do not know */
-        }
-    } else if (rc == ZOK) {
-        take_number(claim, strrchr(value, '/') + 1);
-        queue_up(claim, stat);
-    } else if (claim->ended) {
-        clean_up(claim);
-    } else if (rc == ZNONODE) {
-        claim->parent = 0;
-        go(claim, MAKING_PARENT);
-    } else {
-        fail(claim, ZK_ERROR);
-    }
-}
-
-static int create(struct claim *claim)
-{
-    const struct ls_recipe_config *config = claim->recipe->config;
-    char path[PATH_MAX_BYTES];
-    snprintf(path, sizeof path, "%s/" PREFIX, directory(claim));
-    ls_env_stamp(claim->recipe->env, &claim->sent);
-    return zoo_acreate2(claim->recipe->zh, path, config->contents,
-                        config->contents != NULL ? config->contents_size : -1, &ZOO_OPEN_ACL_UNSAFE,
-                        ZOO_EPHEMERAL_SEQUENTIAL, on_created, claim);
-}
-
-static void grant(struct claim *claim)
-{
-    ls_env_timer_stop(claim->recipe->env, &claim->deadline);
-    claim->phase = HELD;
-    claim->depth = 1;
-    tell(claim, LS_REPORT_GRANTED, 0);
-}
-
-/* Keeps the name of the nearest one before ours; says whether ours is there at all. */
-static bool find_place(struct claim *claim, const struct String_vector *names)
-{
-    int32_t nearest = NO_NUMBER;
-    bool found = false;
-    memset(claim->ahead, 0, sizeof claim->ahead);
-    for (int i = 0; i < names->count; i++) {
-        int32_t number = number_of(names->data[i]);
-        found |= number == claim->number;
-        if (number < claim->number && number > nearest && strlen(names->data[i]) < NAME_MAX_BYTES) {
-            nearest = number;
-            memset(claim->ahead, 0, sizeof claim->ahead);
-            strcpy(claim->ahead, names->data[i]);
-        }
-    }
-    return found;
-}
-
-static void on_list(int rc, const struct String_vector *names, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (!answered(claim, rc)) {
-        return;
-    }
-    if (claim->ended) {
-        clean_up(claim);
-    } else if (rc == ZNONODE || (rc == ZOK && !find_place(claim, names))) {
-        begin(claim); /* somebody has removed our node: back to the end of the line */
-        go(claim, CREATING);
-    } else if (rc != ZOK) {
-        fail(claim, ZK_ERROR);
-    } else if (claim->ahead[0] == 0) {
-        grant(claim);
-    } else if (claim->trying) {
-        fail(claim, BUSY);
-    } else {
-        go(claim, WATCHING);
-    }
-}
-
 static void on_synced(int rc, const char *value, const void *ctx)
 {
     struct claim *claim = (struct claim *)(uintptr_t)ctx;
     (void)value;
     if (answered(claim, rc)) {
-        int sent = zoo_aget_children(claim->recipe->zh, directory(claim), 0, on_list, claim);
+        int sent = ask_for_list(claim);
         claim->busy = sent == ZOK;
         if (sent == ZMARSHALLINGERROR) {
             lose_session(claim->recipe); /* the library is short of memory: no event follows */
@@ -446,283 +95,17 @@ static void on_synced(int rc, const char *value, const void *ctx)
     }
 }
 
-/* A new handle does not know what the old one has seen: its server may be behind that, and has to catch up first. */
-static int list(struct claim *claim)
+/* The server of a new handle may be behind the server of the old handle, and has to catch up first. */
+static int list_behind_sync(struct claim *claim)
 {
     return zoo_async(claim->recipe->zh, directory(claim), on_synced, claim);
 }
 
-/* The node before ours is gone, or has been written to: a reason to look again, and no more. */
-static void on_ahead(zhandle_t *zh, int type, int state, const char *path, void *ctx)
-{
-    struct claim *claim = ctx;
-    const char *name = path != NULL ? strrchr(path, '/') : NULL;
-    bool ours =
-        zh == claim->recipe->zh && claim->watching && name != NULL && strcmp(name + 1, claim->ahead) == 0;
-    (void)state;
-    if (type == ZOO_SESSION_EVENT || !ours) {
-        return;
-    }
-    claim->watching = false;
-    if (claim->phase == WAITING) {
-        go(claim, LISTING);
-    }
-}
+static const struct variation variation = {.on_event = on_event_of_any_handle,
+                                           .session_to_open = session_to_open,
+                                           .keeps_handle = keeps_handle,
+                                           .reconnected = wakes_up,
+                                           .list = list_behind_sync};
 
-static void on_watched(int rc, const char *value, int size, const struct Stat *stat, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    (void)value;
-    (void)size;
-    (void)stat;
-    if (!answered(claim, rc)) {
-        return;
-    }
-    claim->watching = rc == ZOK && claim->watching; /* else it has gone already */
-    if (claim->ended) {
-        clean_up(claim);
-    } else if (rc != ZOK && rc != ZNONODE) {
-        fail(claim, ZK_ERROR);
-    } else {
-        go(claim, claim->watching ? WAITING : LISTING);
-    }
-}
-
-static void ahead_path(const struct claim *claim, char path[PATH_MAX_BYTES])
-{
-    snprintf(path, PATH_MAX_BYTES, "%s/%s", directory(claim), claim->ahead);
-}
-
-static int watch(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    ahead_path(claim, path);
-    claim->watching = true;
-    return zoo_awget(claim->recipe->zh, path, on_ahead, claim, on_watched, claim);
-}
-
-static void on_unwatched(int rc, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    if (answered(claim, rc)) {
-        claim->watching = false;
-        clean_up(claim);
-    }
-}
-
-static int unwatch(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    const union {
-        void_completion_t function;
-        void_completion_t *declared; /* zookeeper.h has one star too many */
-    } completion = {.function = on_unwatched};
-    ahead_path(claim, path);
-    return zoo_aremove_watches(claim->recipe->zh, path, ZWATCHTYPE_DATA, on_ahead, claim, 0,
-                               completion.declared, claim);
-}
-
-static void on_deleted(int rc, const void *ctx)
-{
-    struct claim *claim = (struct claim *)(uintptr_t)ctx;
-    struct recipe *r = claim->recipe;
-    if (answered(claim, rc)) {
-        forget(claim);
-    } else if (r->session != 0 && !r->stopping) {
-        lose_session(r); /* by now the name may be that of another's node */
-    }
-}
-
-static int delete_node(struct claim *claim)
-{
-    char path[PATH_MAX_BYTES];
-    node_path(claim, path);
-    return zoo_adelete(claim->recipe->zh, path, -1, on_deleted, claim);
-}
-
-/* Does what the phase says, or leaves it to CONNECTED. */
-static void go(struct claim *claim, enum phase phase)
-{
-    static int (*const send[])(struct claim *) = {
-        [MAKING_PARENT] = make_parent, [CREATING] = create,     [LISTING] = list, [WATCHING] = watch,
-        [UNWATCHING] = unwatch,        [DELETING] = delete_node};
-    claim->phase = (uint8_t)phase;
-    if (phase == WAITING || !claim->recipe->connected) {
-        return;
-    }
-    if (phase == DELETING && claim->number == NO_NUMBER) {
-        forget(claim); /* there is none */
-        return;
-    }
-    claim->busy = true;
-    int rc = send[phase](claim);
-    if (rc != ZOK) {
-        claim->busy = false;
-        if (rc != ZINVALIDSTATE && rc != ZNOWATCHER) {
-            lose_session(claim->recipe); /* the library is short of memory: no event follows */
-        }
-    }
-    if (rc == ZNOWATCHER) {
-        claim->watching = false; /* it has fired, or its answer was lost */
-        clean_up(claim);
-    }
-}
-
-/* ---- the recipe's functions ---- */
-
-static int start(void *state, struct ls_env *env, const struct ls_recipe_config *config)
-{
-    struct recipe *r = state;
-    r->env = env;
-    r->config = config;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        clear(&r->claim[i], r);
-    }
-    open_session(r, NULL);
-    return r->zh != NULL ? 0 : NO_MEMORY;
-}
-
-static void stop(void *state)
-{
-    struct recipe *r = state;
-    r->stopping = true;
-    ls_env_timer_stop(r->env, &r->reopen);
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        ls_env_timer_stop(r->env, &r->claim[i].deadline);
-    }
-    close_session(r);
-    memset(r, 0, sizeof *r);
-}
-
-/* The claim of an owner who still has a caller. */
-static struct claim *find(struct recipe *r, int lock, int owner)
-{
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        struct claim *claim = &r->claim[i];
-        if (claim->phase != FREE && !claim->ended && !claim->freeing && claim->lock == lock &&
-            claim->owner == owner) {
-            return claim;
-        }
-    }
-    return NULL;
-}
-
-static void on_deadline(void *ctx)
-{
-    struct claim *claim = ctx;
-    struct ls_env *env = claim->recipe->env;
-    ls_env_unlock(env);
-    fail(claim, TIMED_OUT);
-    ls_env_lock(env);
-}
-
-static int acquire(void *state, int lock, int owner, int timeout_ms)
-{
-    struct recipe *r = state;
-    struct claim *claim = find(r, lock, owner);
-    if (claim != NULL && claim->phase == HELD) {
-        claim->depth++;
-        tell(claim, LS_REPORT_GRANTED, 0);
-        return 0;
-    }
-    if (claim != NULL) {
-        return ALREADY;
-    }
-    claim = r->claim;
-    while (claim < r->claim + CLAIMS_MAX && claim->phase != FREE) {
-        claim++;
-    }
-    if (claim == r->claim + CLAIMS_MAX) {
-        return NO_MEMORY;
-    }
-    if (timeout_ms == 0 && !r->connected) {
-        return BUSY; /* nobody can be asked now */
-    }
-    if (timeout_ms > 0 && ls_env_timer_start(r->env, &claim->deadline, "deadline-timer", (uint32_t)timeout_ms,
-                                             on_deadline, claim) != 0) {
-        return NO_MEMORY;
-    }
-    claim->lock = (uint8_t)lock;
-    claim->owner = (uint8_t)owner;
-    claim->trying = timeout_ms == 0;
-    begin(claim);
-    go(claim, CREATING);
-    return 0;
-}
-
-static int cancel(void *state, int lock, int owner)
-{
-    struct claim *claim = find(state, lock, owner);
-    if (claim == NULL || claim->phase == HELD) {
-        return NONE_PENDING;
-    }
-    fail(claim, CANCELED);
-    return 0;
-}
-
-static int release(void *state, int lock, int owner)
-{
-    struct claim *claim = find(state, lock, owner);
-    if (claim == NULL || claim->phase != HELD) {
-        return NOT_OWNER;
-    }
-    if (--claim->depth == 0) {
-        claim->freeing = true;
-        go(claim, DELETING);
-    }
-    return 0;
-}
-
-static enum ls_belief query(const void *state, int lock, int owner)
-{
-    struct recipe *r = (struct recipe *)(uintptr_t)state;
-    const struct claim *claim = find(r, lock, owner);
-    if (claim == NULL || claim->phase != HELD) {
-        return LS_NOT_HELD;
-    }
-    bool fresh = ls_env_elapsed_ms(r->env, &claim->sent) * 2 < r->timeout_ms;
-    return r->connected && fresh ? LS_HELD : LS_UNKNOWN;
-}
-
-static bool idle(const void *state)
-{
-    const struct recipe *r = state;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        if (r->claim[i].ended) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void canon(const void *state, struct ls_rename *rename)
-{
-    const struct recipe *r = state;
-    rename->session(rename, &r->session);
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        const struct claim *claim = &r->claim[i];
-        if (claim->phase != FREE) {
-            rename->zxid(rename, &claim->czxid);
-            rename->sequence(rename, &claim->number);
-            rename->text(rename, claim->ahead);
-        }
-    }
-}
-
-static const struct ls_recipe recipe = {
-    .name = "watch-lost-on-reconnect",
-    .summary = "takes its session along to a new handle, but not its watches",
-    .breaks = "no_lost_wakeup",
-    .state_size = sizeof(struct recipe),
-    .start = start,
-    .stop = stop,
-    .acquire = acquire,
-    .cancel = cancel,
-    .release = release,
-    .query = query,
-    .idle = idle,
-    .canon = canon,
-    .reentrant = true,
-};
-
-LS_RECIPE_MODULE(recipe);
+CANARY(.name = "watch-lost-on-reconnect",
+       .summary = "takes its session along to a new handle, but not its watches", .breaks = "no_lost_wakeup");
