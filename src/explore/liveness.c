@@ -160,7 +160,7 @@ static void try_ring(struct live *live, uint32_t n, size_t *edge, int *best)
         LS_ASSERT(edges <= CYCLE_MAX);
         return;
     }
-    LS_ASSERT(edges > 0 && edges <= CYCLE_MAX);
+    LS_ASSERT(edges >= 0 && edges <= CYCLE_MAX);
     *best = depth_of(live, n) + edges;
     live->ring.node = n;
     live->ring.edges = edges;

@@ -138,7 +138,6 @@ static void drop_idle_slots(int p)
     while (rec != NULL) {
         struct slot *slot = (struct slot *)rec;
         if (slot->depth == 0 && !slot->pending && slot->belief == LS_NOT_HELD) {
-            LS_ASSERT(!slot->lost);
             pack_remove(&pack, rec);
             rec = pack_first(&pack, LIST_SLOT);
         } else {
@@ -377,7 +376,7 @@ static void tell_release(int p, const struct release *release, int rc)
         event.code = --slot->depth;
     }
     observe(&event);
-    LS_ASSERT(slot == NULL || (slot->depth >= 0 && (!slot->lost || slot->depth > 0)));
+    LS_ASSERT(slot == NULL || slot->depth >= 0);
 }
 
 void process_release(int p, int lock, int owner)
