@@ -30,9 +30,8 @@ static bool wakes(const struct claim *claim)
 /* Ends the thread if the claim is no candidate. Here Accumulo has an assertion. */
 static bool halts(struct claim *claim)
 {
-    bool candidate = claim->phase != FREE && claim->phase != HELD && !claim->freeing;
-    claim->recipe->halted |= !candidate;
-    return !candidate;
+    claim->recipe->halted |= !claim->candidate;
+    return !claim->candidate;
 }
 
 static const struct variation variation = {.looks_after_watch = true, .rejects_list = halts, .wakes = wakes};

@@ -726,9 +726,9 @@ static int send_request(struct claim *claim, enum phase phase)
     case WATCHING:
         return watch(claim);
     case SEARCHING:
-        return variation.search(claim);
+        return variation.search != NULL ? variation.search(claim) : ZAPIERROR;
     case READING:
-        return variation.read(claim);
+        return variation.read != NULL ? variation.read(claim) : ZAPIERROR;
     case UNWATCHING:
         return unwatch(claim);
     default:

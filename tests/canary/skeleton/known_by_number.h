@@ -58,6 +58,7 @@ struct claim {
     bool freeing;               /* released, and FREED is still to be reported */
     bool trying;                /* does not wait */
     bool watching;              /* a watch on `ahead` is armed, or may be */
+    bool candidate;             /* has begun and was not granted since */
     char ahead[NAME_MAX_BYTES]; /* name of the node before its own */
 };
 
@@ -190,6 +191,7 @@ static void begin(struct claim *claim)
 {
     claim->number = NO_NUMBER;
     claim->phase = CREATING;
+    claim->candidate = true;
 }
 
 static void node_path(const struct claim *claim, char path[PATH_MAX_BYTES])
@@ -427,6 +429,7 @@ static void grant(struct claim *claim)
 {
     ls_env_timer_stop(claim->recipe->env, &claim->deadline);
     claim->phase = HELD;
+    claim->candidate = false;
     claim->depth = 1;
     tell(claim, LS_REPORT_GRANTED, 0);
 }
@@ -579,12 +582,30 @@ static int delete_node(struct claim *claim)
     return zoo_adelete(claim->recipe->zh, path, -1, on_deleted, claim);
 }
 
+/* Sends the request of a phase. Returns a result code. */
+static int send_request(struct claim *claim, enum phase phase)
+{
+    switch (phase) {
+    case MAKING_PARENT:
+        return make_parent(claim);
+    case CREATING:
+        return create(claim);
+    case READING:
+        return variation.read != NULL ? variation.read(claim) : ZAPIERROR;
+    case LISTING:
+        return list(claim);
+    case WATCHING:
+        return watch(claim);
+    case UNWATCHING:
+        return unwatch(claim);
+    default:
+        return delete_node(claim);
+    }
+}
+
 /* Enters a phase and sends its request. If there is no connection, CONNECTED sends it. */
 static void go(struct claim *claim, enum phase phase)
 {
-    static int (*const send[])(struct claim *) = {
-        [MAKING_PARENT] = make_parent, [CREATING] = create,     [LISTING] = list, [WATCHING] = watch,
-        [UNWATCHING] = unwatch,        [DELETING] = delete_node};
     claim->phase = (uint8_t)phase;
     if (phase == WAITING || !claim->recipe->connected || claim->recipe->halted) {
         return;
@@ -594,7 +615,7 @@ static void go(struct claim *claim, enum phase phase)
         return;
     }
     claim->busy = true;
-    int rc = phase == READING ? variation.read(claim) : send[phase](claim);
+    int rc = send_request(claim, phase);
     if (rc != ZOK) {
         claim->busy = false;
         if (rc != ZINVALIDSTATE && rc != ZNOWATCHER) {
