@@ -9,12 +9,12 @@
  * compared one by one here: a sanitizer checks memcmp() everywhere. */
 #define UNGUARDED __attribute__((no_sanitize("address", "thread")))
 
-UNGUARDED void variables_keep(struct variables *variables, void *at, size_t size)
+UNGUARDED bool variables_keep(struct variables *variables, void *at, size_t size)
 {
     uintptr_t begin = (uintptr_t)at / 8 * 8, end = ((uintptr_t)at + size + 7) / 8 * 8;
     uint64_t *copy = size > 0 && variables->count < VARIABLES_RANGES_MAX ? malloc(end - begin) : NULL;
     if (copy == NULL) {
-        return;
+        return size == 0;
     }
     struct variables_range *range = &variables->range[variables->count++];
     *range = (struct variables_range){(volatile uint64_t *)begin, copy,
@@ -22,6 +22,7 @@ UNGUARDED void variables_keep(struct variables *variables, void *at, size_t size
     for (size_t i = 0; i < range->words; i++) {
         copy[i] = range->at[i];
     }
+    return true;
 }
 
 /* Returns the address of the first byte of a word that has changed. */

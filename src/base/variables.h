@@ -21,9 +21,9 @@ struct variables {
     int count;
 };
 
-/* Copies the present bytes of a range. Does not watch the range if VARIABLES_RANGES_MAX are watched already,
- * or if memory is short. */
-void variables_keep(struct variables *variables, void *at, size_t size);
+/* Copies the present bytes of a range. Returns false, and does not watch the range, if VARIABLES_RANGES_MAX
+ * are watched already, or if memory is short. */
+bool variables_keep(struct variables *variables, void *at, size_t size);
 
 /* Returns whether all ranges are unchanged. If not, restores them and stores the address of the first changed
  * byte in `first` (may be NULL). Writes to no word that has not changed, because it may be read-only. */

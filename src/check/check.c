@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/assert.h"
 #include "check/loaded.h"
 #include "check/properties.h"
 #include <stdarg.h>
@@ -76,6 +77,7 @@ const struct property *const *check_all(int *count)
 
 int check_add(const struct property *property)
 {
+    LS_ASSERT(check_find(property->name) == NULL);
     int position = check_count();
     if (position == CHECK_PROPERTIES_MAX)
         return -1;
@@ -172,6 +174,7 @@ static uint32_t capacity_of(const struct check_set *set)
     if (context->resizes) /* CAPACITY and LATE */
         more += context->processes * context->locks * (1 + 2 * owners * nodes_of_an_owner(context));
     int records = more + context->processes * (per_process + context->locks * owners * per_contender);
+    LS_ASSERT(records > 0);
     return (uint32_t)records;
 }
 
@@ -210,6 +213,7 @@ void check_set_spare(struct check_set *set, check_mask mask)
     set->mask &= ~mask;
     for (int kind = 0; kind < EVENT_KINDS; kind++)
         set->wants[kind] &= ~mask;
+    LS_ASSERT((set->mask & mask) == 0);
 }
 
 size_t check_set_state_size(const struct check_set *set)
@@ -226,6 +230,7 @@ size_t check_set_live_bytes(const void *block)
 void check_record_visit(void *memory, check_visit_fn visit, void *ctx)
 {
     struct check_record *record = memory;
+    LS_ASSERT(record->kind < RECORD_KINDS);
     if (values[record->kind].a != CHECK_VALUE_NONE)
         visit(ctx, (enum check_value)values[record->kind].a, &record->a);
     if (values[record->kind].b != CHECK_VALUE_NONE)
@@ -259,12 +264,14 @@ void check_set_records(void *block, check_record_fn visit, void *ctx)
     struct check_table *table = block;
     for (uint32_t i = 0; i < table->used; i++) {
         struct check_record *record = &table->record[i];
+        LS_ASSERT(record->kind < RECORD_KINDS);
         visit(ctx, record, sizeof *record, values[record->kind].nobody ? NULL : &record->process);
     }
 }
 
 static void count_premises(struct check_stats *stats, int position, int premises)
 {
+    LS_ASSERT(premises > 0 && position >= 0 && position < CHECK_PROPERTIES_MAX);
     stats->met_times[position] = stats->met & CHECK_BIT(position) ? stats->met_times[position] : 0;
     stats->met_times[position] += (uint32_t)premises;
     stats->met |= CHECK_BIT(position);
@@ -287,6 +294,7 @@ static void keep_finding(struct check_stats *stats, int position, const struct e
     finding->now_ms = event->now_ms;
     snprintf(finding->why, sizeof finding->why, "%s", note->why);
     stats->violated |= CHECK_BIT(position);
+    LS_ASSERT(finding->violated && finding->step == stats->step);
 }
 
 static void judge(const struct check_set *set, struct check_table *table, struct check_stats *stats,
@@ -350,6 +358,7 @@ bool check_set_observe(const struct check_set *set, void *block, struct check_st
 {
     struct check_table *table = block;
     struct event copy;
+    LS_ASSERT(table->used <= set->capacity);
     if (stats->limit || !check_set_wants(set, seen))
         return false;
     const struct event *event = as_judged(seen, &copy);
@@ -364,6 +373,7 @@ bool check_set_observe(const struct check_set *set, void *block, struct check_st
 
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position)
 {
+    LS_ASSERT(position >= 0 && position < CHECK_PROPERTIES_MAX);
     const struct check_finding *finding = &stats->finding[position];
     if (finding->violated)
         return CHECK_VIOLATED;
@@ -374,6 +384,7 @@ enum check_verdict check_verdict(const struct check_set *set, const struct check
 
 static bool is_told_before(const struct check_stats *stats, int a, int b)
 {
+    LS_ASSERT(a != b);
     bool holder_a = all[a] == &check_at_most_one_holder, holder_b = all[b] == &check_at_most_one_holder;
     if (holder_a != holder_b)
         return holder_a;
@@ -390,6 +401,7 @@ int check_violated(const struct check_stats *stats, check_mask mask, int positio
             positions[at] = positions[at - 1];
         positions[at] = position;
     }
+    LS_ASSERT(count <= CHECK_PROPERTIES_MAX);
     return count;
 }
 

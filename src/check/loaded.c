@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "check/loaded.h"
+#include "base/assert.h"
 #include "base/variables.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -126,6 +127,7 @@ int loaded_add(const struct ls_property *property, char why[LOADED_WHY_MAX])
     int position = check_add(next);
     if (position < 0)
         return refuse(why, "%d properties are the most", CHECK_PROPERTIES_MAX);
+    LS_ASSERT(loaded_count < LS_PROPERTY_MODULES_MAX);
     loaded_count++;
     return position;
 }
@@ -134,6 +136,7 @@ int loaded_add(const struct ls_property *property, char why[LOADED_WHY_MAX])
 
 static int slot_of(const struct property *property)
 {
+    LS_ASSERT(property >= loaded && property < loaded + LS_PROPERTY_MODULES_MAX);
     return (int)(property - loaded);
 }
 
@@ -156,6 +159,7 @@ static size_t room_of(const struct property *property)
 static void set_guard(const struct property *property, struct state *state)
 {
     size_t size = property->loaded->state_size;
+    LS_ASSERT(size <= room_of(property) && room_of(property) <= LS_PROPERTY_STATE_MAX);
     memset(state->byte + size, GUARD_BYTE, room_of(property) + GUARD - size);
 }
 
@@ -173,6 +177,7 @@ static void gather(struct check_table *table, const struct property *property, s
     memset(state->byte, 0, room_of(property));
     for (const struct check_record *r = table_first_lock(table, RECORD_LOADED, slot); r;
          r = table_next_lock(table, (struct check_record *)r)) {
+        LS_ASSERT(r->process < loaded_records(property));
         memcpy(state->byte + (size_t)r->process * CHUNK, &r->a, sizeof r->a);
         memcpy(state->byte + (size_t)r->process * CHUNK + sizeof r->a, &r->b, sizeof r->b);
     }
@@ -180,6 +185,7 @@ static void gather(struct check_table *table, const struct property *property, s
 
 static void scatter_chunk(struct check_table *table, int slot, int chunk, const unsigned char *bytes)
 {
+    LS_ASSERT(chunk >= 0 && chunk < LS_PROPERTY_STATE_MAX / CHUNK);
     int64_t a, b;
     memcpy(&a, bytes, sizeof a);
     memcpy(&b, bytes + sizeof a, sizeof b);

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/shared.h"
+#include "base/variables.h"
 #include "sim/sandbox.h"
 
 #include <dlfcn.h>
@@ -175,7 +176,12 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
         return NULL;
     }
     imports_redirect(object, map->l_addr);
-    guard_watch(object, map->l_addr);
+    if (!guard_watch(object, map->l_addr)) {
+        opened_count--;
+        object_close(object);
+        return refuse(why, "its variables cannot all be watched: %d parts are the most",
+                      VARIABLES_RANGES_MAX);
+    }
     find_marks(&opened[opened_count - 1], object, map->l_addr);
     return recipe;
 }

@@ -62,8 +62,9 @@ void imports_redirect(const struct object *object, uintptr_t base);
 
 /* ---- sandbox_signals.c: crashes, endless loops, variables ---- */
 
-/* Guards the steps of the recipe in this object, loaded at `base`, from now on. The object must stay open. */
-void guard_watch(const struct object *object, uintptr_t base);
+/* Guards the steps of the recipe in this object, loaded at `base`, from now on. The object must stay open.
+ * Returns false, and guards nothing, if its variables cannot all be watched. */
+bool guard_watch(const struct object *object, uintptr_t base);
 
 /* Guards the steps of a recipe that is linked in: a crash or an endless loop violates contract_is_kept. */
 void guard_watch_program(void);

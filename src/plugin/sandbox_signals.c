@@ -178,27 +178,29 @@ static bool changed(const char **where)
     return true;
 }
 
-static void keep(uintptr_t from, uintptr_t end)
+static bool keep(uintptr_t from, uintptr_t end)
 {
-    if (from < end) {
-        variables_keep(&variables, (void *)(base + from), end - from); /* NOLINT(performance-no-int-to-ptr) */
-    }
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+    return from >= end || variables_keep(&variables, (void *)(base + from), end - from);
 }
 
-/* Watches all writable parts except the recipe's marks, which the recipe sets and cannot read. */
-static void keep_variables(void)
+/* Watches all writable parts except the recipe's marks, which the recipe sets and cannot read. Returns false if
+ * some part cannot be watched. */
+static bool keep_variables(void)
 {
     uintptr_t offset, marks = 0;
     size_t size, marks_size = 0;
     bool marked = object_marks(watched, &marks, &marks_size);
+    bool kept = true;
     for (int i = 0; object_writable(watched, i, &offset, &size); i++) {
         if (marked && marks >= offset && marks - offset < size) {
-            keep(offset, marks);
-            keep(marks + marks_size, offset + size);
+            kept = keep(offset, marks) && kept;
+            kept = keep(marks + marks_size, offset + size) && kept;
         } else {
-            keep(offset, offset + size);
+            kept = keep(offset, offset + size) && kept;
         }
     }
+    return kept;
 }
 
 static void begin(void)
@@ -218,12 +220,16 @@ void guard_watch_program(void)
     begin();
 }
 
-void guard_watch(const struct object *object, uintptr_t loaded_at)
+bool guard_watch(const struct object *object, uintptr_t loaded_at)
 {
     watched = object;
     base = loaded_at;
     variables = (struct variables){0};
     code_size = object_code(object, &code_offset, &code_size) ? code_size : 0;
-    keep_variables();
+    if (!keep_variables()) {
+        watched = NULL;
+        return false;
+    }
     begin();
+    return true;
 }

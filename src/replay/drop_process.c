@@ -3,6 +3,8 @@
 
 #include "replay/drop_process.h"
 
+#include "base/assert.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +70,7 @@ char *without_process(const char *text, size_t size, const char *name, size_t *o
         struct part part;
         bool found = find_in_line(out, line, name, &part);
         if (found) {
+            LS_ASSERT(line <= part.start && part.start < part.end && part.end <= *out_size);
             memmove(out + part.start, out + part.end, *out_size + 1 - part.end);
             *out_size -= part.end - part.start;
         }

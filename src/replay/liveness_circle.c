@@ -3,6 +3,8 @@
 
 #include "replay/liveness_circle.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 void round_start(struct round *round)
@@ -10,6 +12,7 @@ void round_start(struct round *round)
     round_close(round);
     lasso_init(&round->lasso);
     round->goes = false;
+    LS_ASSERT(round->lasso.hopeless < 0 && round->lasso.canon == NULL);
 }
 
 void round_close(struct round *round)
@@ -38,6 +41,7 @@ enum hopeless_answer round_hopeless(struct round *round, struct run *run, const 
     enum hopeless_answer answer = asks ? hopeless_judge(run, process, states) : HOPELESS_UNKNOWN;
     if (answer != HOPELESS_NO) {
         round->lasso.hopeless = process;
+        LS_ASSERT(process < run->setup.scenario->options.processes);
         round->lasso.stuck_at = run->steps;
     }
     return answer;
@@ -68,6 +72,7 @@ void round_step(struct round *round, struct run *run, const struct action *actio
 
 const char *round_end(struct round *round, struct run *run)
 {
+    LS_ASSERT(round->goes);
     const char *flaw = lasso_flaw(&round->lasso, run, round->flaw, sizeof round->flaw);
     if (flaw == NULL) {
         lasso_conclude(&round->lasso, run);

@@ -3,6 +3,7 @@
 
 #include "replay/liveness_hopeless.h"
 
+#include "base/assert.h"
 #include "state/canon.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct look {
 /* Keeps the present state if it is new. */
 static enum hopeless_answer visit(struct look *look)
 {
+    LS_ASSERT(look->images >= 0 && look->images <= look->states && look->states <= HOPELESS_STATES_MAX);
     uint64_t print = canon_fingerprint(look->canon);
     print += print == 0;
     uint32_t at = (uint32_t)print & (PLACES - 1);
@@ -41,6 +43,7 @@ static enum hopeless_answer visit(struct look *look)
     if (image == NULL) {
         return HOPELESS_UNKNOWN;
     }
+    LS_ASSERT(look->images < HOPELESS_STATES_MAX);
     look->seen[at] = print;
     look->image[look->images++] = image;
     look->states++;
@@ -84,10 +87,12 @@ static void close_look(struct look *look)
     free(look->seen);
     free(look->image);
     free(look->action);
+    LS_ASSERT(look->images == 0);
 }
 
 enum hopeless_answer hopeless_judge(struct run *run, int process, int *states)
 {
+    LS_ASSERT(process >= 0 && process < run->setup.scenario->options.processes);
     struct look look = {.run = run, .process = process};
     struct world_image *here = world_save(run->world);
     enum hopeless_answer answer = HOPELESS_UNKNOWN;

@@ -3,6 +3,7 @@
 
 #include "replay/replay_lenient.h"
 
+#include "base/assert.h"
 #include "replay/liveness_circle.h"
 
 #include <string.h>
@@ -61,6 +62,7 @@ static bool bridge(struct following *f, const char *label)
     struct world_image *image = world_save(run->world);
     bool done = false;
     before = *run;
+    LS_ASSERT(!run->recording);
     for (int i = 0; image && !done && i < BRIDGE_STEPS_MAX && take_default(run); i++) {
         done = is_violated(f) || take(f, label, &why);
     }
@@ -74,6 +76,7 @@ static bool bridge(struct following *f, const char *label)
 
 static void note_drift(struct followed *followed, int index, const char *label, const char *why)
 {
+    LS_ASSERT(index >= 0);
     if (followed->drift[0] == 0) {
         snprintf(followed->drift, sizeof followed->drift, "choice %d, '%s', does not fit: %s", index + 1,
                  label, why);
@@ -106,6 +109,7 @@ static void choose(struct following *f, int index, const char *label)
     f->round.goes = false;
     note_drift(f->followed, index, label, why);
     f->followed->left_out += mark || !bridge(f, label);
+    LS_ASSERT(f->followed->left_out <= index + 1);
 }
 
 /* Ends the circle, if the list goes round, and notes what is wrong with it. */
@@ -116,6 +120,7 @@ static void end_circle(struct following *f, int choices)
         note_drift(f->followed, choices, TRACE_CYCLE, flaw);
     }
     f->round.goes = false;
+    LS_ASSERT(!f->round.goes);
 }
 
 /* ---- behind the list ---- */
@@ -195,5 +200,6 @@ void follow(struct run *run, const char *const *labels, check_mask mask, struct 
     if ((mask & lasso_properties()) != 0 && !world_trouble(run->world)) {
         judge_waiting(&f);
     }
+    LS_ASSERT(followed->fits <= i && followed->left_out <= i);
     round_close(&f.round);
 }

@@ -416,7 +416,6 @@ int run_apply(struct run *run, const struct action *action)
 
 void run_do(struct run *run, const struct action *action, uint64_t depth)
 {
-    LS_ASSERT(depth > 0);
     heartbeat++;
     run->stats.step = run->steps = depth;
     coverage_before(run, action);

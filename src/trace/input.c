@@ -97,6 +97,7 @@ static int check_text(const struct input *input, struct input_error *error)
     }
     for (size_t i = 0; i < input->size;) {
         size_t length = text[i] == 0 ? 0 : utf8_length(text + i, input->size - i);
+        LS_ASSERT(line_start <= i);
         if (length == 0) {
             char found[32];
             snprintf(found, sizeof found, "the byte 0x%02x", text[i]);
@@ -126,6 +127,7 @@ static int read_all(struct input *input, FILE *file, size_t bytes_max, struct in
     input->text = malloc(capacity + 1);
     while (input->text) {
         input->size += fread(input->text + input->size, 1, capacity - input->size, file);
+        LS_ASSERT(input->size <= capacity);
         if (input->size < capacity) {
             break;
         }
@@ -227,6 +229,7 @@ int input_next_line(struct input_cursor *cursor)
         return 0;
     }
     const char *start = cursor->input->text + cursor->next;
+    LS_ASSERT(cursor->line == NULL || cursor->line <= start);
     const char *end = memchr(start, '\n', cursor->input->size - cursor->next);
     size_t size = end ? (size_t)(end - start) : cursor->input->size - cursor->next;
     cursor->next += size + 1;
@@ -237,11 +240,13 @@ int input_next_line(struct input_cursor *cursor)
     cursor->size = size;
     cursor->at = 0;
     cursor->number++;
+    LS_ASSERT(cursor->line + cursor->size <= cursor->input->text + cursor->input->size);
     return 1;
 }
 
 static void skip_blanks(struct input_cursor *cursor)
 {
+    LS_ASSERT(cursor->at <= cursor->size);
     while (cursor->at < cursor->size && is_blank(cursor->line[cursor->at])) {
         cursor->at++;
     }
@@ -254,6 +259,7 @@ static int column_of(const struct input_cursor *cursor)
 
 static struct input_word take(struct input_cursor *cursor, size_t size)
 {
+    LS_ASSERT(cursor->at + size <= cursor->size);
     struct input_word word = {.line = cursor->number, .column = column_of(cursor)};
     if (size > 0) {
         word.text = cursor->line + cursor->at;
