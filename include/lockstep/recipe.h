@@ -123,7 +123,9 @@ enum ls_timer_role {
      * itself while it is armed and the process is not paused. It fires while the process is cut off, or has
      * neither a renewal armed nor a request without an answer. */
     LS_TIMER_LEASE,
-    LS_TIMER_PATIENCE, /* gives up on an answer. Without a clock it fires only while the process is cut off */
+    /* Gives up on an answer. Without a clock it fires only while the process is cut off, or while a fault
+     * holds back all answers that the process awaits. */
+    LS_TIMER_PATIENCE,
 };
 
 /* The role of all timers that are started under one name. */

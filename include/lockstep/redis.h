@@ -11,15 +11,17 @@
  * Memory: the caller allocates the struct, keeps it at its address, and treats its fields as private.
  *
  * Threads: any thread may call any function of this header and of redis_mutex.h. One thread at a time uses
- * hiredis. With `attach` it is the thread of the application's loop (ls_redis_fd()). Otherwise it is one of these:
+ * hiredis. With `attach` it is the thread of the application's loop (ls_redis_fd()). Otherwise it is one of
+ * these:
  * - The client's own thread, which connects, renews leases and calls back.
- * - A thread in ls_redis_mutex_acquire(), _try() or _release(), where such calls come close together. It sends,
- *   waits for replies and renews leases until its own call is answered. SIGPIPE is blocked meanwhile. It needs
- *   32 KiB of stack. A signal handler that takes long on it delays renewals.
+ * - A thread in ls_redis_mutex_acquire(), _try() or _release(), where such calls come close together. It
+ *   sends, waits for replies and renews leases until its own call is answered. SIGPIPE is blocked meanwhile.
+ *   It needs 32 KiB of stack. A signal handler that takes long on it delays renewals.
  *
- * Callbacks run with no lock of this library held, and one at a time for each client. They run on the client's own
- * thread or that of the loop, on a timer's thread, or on a thread inside a call of this library. A callback
- * may call every function that is not marked as blocking. A blocking function returns LS_EDEADLK in a callback.
+ * Callbacks run with no lock of this library held, and one at a time for each client. They run on the
+ * client's own thread or that of the loop, on a timer's thread, or on a thread inside a call of this library.
+ * A callback may call every function that is not marked as blocking. A blocking function returns LS_EDEADLK
+ * in a callback.
  *
  * Fork and signals: as session.h says.
  *
@@ -56,7 +58,8 @@ struct redis_loop;  /* private: the threads that use hiredis */
 /* Longest lease in ms: a day. */
 #define LS_REDIS_LEASE_MS_MAX 86400000
 
-/* The options of a client: all zero is valid. The struct, and all that it points to, must outlive the client. */
+/* The options of a client: all zero is valid. The struct, and all that it points to, must outlive the
+ * client. */
 struct ls_redis_options {
     /* Length of the leases in ms; 0 = LS_REDIS_LEASE_MS. A lease is renewed when a third of it has passed.
      * The belief of a holder ends after nine tenths of it (redis_mutex.h). */
@@ -136,8 +139,8 @@ int ls_redis_start(struct ls_redis *redis);
  * are held are given back, if the connection takes the request at once; otherwise their leases end. With
  * `attach` this is legal on the thread of the loop alone.
  *
- * If two threads close a client at once, both return when it is closed. Inside a callback the function returns
- * LS_EDEADLK and closes nothing. */
+ * If two threads close a client at once, both return when it is closed. Inside a callback the function
+ * returns LS_EDEADLK and closes nothing. */
 int ls_redis_close(struct ls_redis *redis);
 
 /* Returns the state of the client at this moment. */
@@ -161,7 +164,7 @@ int ls_redis_wait_connected(struct ls_redis *redis, int timeout_ms);
 /* Returns the descriptor, or -1 if the client is not started or has a thread of its own. */
 int ls_redis_fd(const struct ls_redis *redis);
 
-/* Does what other threads and timers have left to do, and reads the descriptor, so that it is not readable any
+/* Does what other threads and timers have left to do. Reads the descriptor, so that it is not readable any
  * more. The thread of the loop calls it. */
 void ls_redis_process(struct ls_redis *redis);
 

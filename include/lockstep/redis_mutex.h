@@ -13,8 +13,8 @@
  *
  * Order: owners of one process stand in a queue, first come, first served. A release hands the key over to
  * the next of them. After LS_REDIS_HANDOVERS_MAX hand-overs in a row the key is given up, so that other
- * processes get their turn. Processes have no order among each other. Those that wait hear of a release by a
- * message. If a message is lost, they ask again when the lease of the holder would end.
+ * processes get their turn. Processes have no order among each other. Clients that wait hear of a release by
+ * a message. If a message is lost, they ask again when the lease of the holder would end.
  *
  * Belief: an owner may believe in its hold until nine tenths of the lease have passed since the last answered
  * request for it was sent. A client renews the lease when a third of it has passed. If no answer comes in

@@ -238,8 +238,8 @@ struct coordinator {
     /* Returns true if no message passes between the client and its servers, or too many of them for a claim,
      * until the client is healed. */
     bool (*cut_off)(int client);
-    /* Returns whether all that the client still waits for can come only after the end of a fault. NULL = that is
-     * so while it is cut off. */
+    /* Returns whether all that the client still waits for can come only after the end of a fault. NULL = that
+     * is so while it is cut off. */
     bool (*stalled)(int client);
     bool (*linked)(int client);   /* each open handle of the client is connected */
     bool (*has_open)(int client); /* the client has an open handle */

@@ -31,11 +31,11 @@ struct share {
 };
 
 struct claim {
-    int64_t position;        /* 0 = nobody has it */
+    int64_t position;        /* 0 = no client has it */
     int64_t claims;          /* of this lock up to now */
-    int64_t former_position; /* of the claim that rests on former servers; 0 = nobody has one */
+    int64_t former_position; /* of the claim that rests on former servers; 0 = there is none */
     int64_t former_claims;   /* how many of these there have been */
-    struct share former;     /* who has that claim; session 0 = nobody */
+    struct share former;     /* share of the client that has that claim; session 0 = no client */
     struct share known;      /* who had more than half at the last split, while it has that still */
     struct share share[];    /* of each server; then of each former one */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What the files of the adapter share. */
+/* Declarations that the files of the adapter share. */
 #ifndef COORDREDIS_INTERNAL_H
 #define COORDREDIS_INTERNAL_H
 

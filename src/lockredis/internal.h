@@ -3,16 +3,16 @@
 
 /* The lock library for Redis, inside.
  *
- * client.c has the connections, request.c the scripts and replies, lock.c the attempts to get a key, claim.c
- * the owners and their answers, redis_mutex.c the public functions.
+ * The connections are in client.c, the scripts and replies in request.c, the attempts to get a key in
+ * lock.c. The owners and their answers are in claim.c, the public functions in redis_mutex.c.
  *
  * A process makes one attempt at a time to get a key, whichever owner will have it. The attempt has an id,
- * which becomes the value of the key. An attempt ends in a grant to the owner who is first in the queue
- * then. If nobody waits any more, the key is given back. So an owner who gives up changes nothing about the
- * attempt.
+ * which becomes the value of the key. An attempt ends in a grant to the owner that is first in the queue
+ * then. If no owner waits any more, the key is given back. So an owner that gives up changes nothing about
+ * the attempt.
  *
  * Repeating a request is harmless: each says which ids it is about. A request that the server does late
- * finds another id, or leaves a key that nobody renews.
+ * finds another id, or leaves a key without renewals.
  *
  * All functions expect the environment's mutex, unless they say otherwise. */
 #ifndef LOCKREDIS_INTERNAL_H
@@ -36,7 +36,7 @@ enum claim_phase {
     CLAIM_OVER,   /* it only stands for answers to deliver */
 };
 
-/* What is to be delivered. */
+/* Bits of the answers to deliver. */
 enum { TELL_DONE = 1, TELL_LOST = 2, TELL_FREED = 4 };
 
 /* A thread in a blocking call; it lies on the stack of that thread. */
@@ -55,10 +55,10 @@ struct redis_claim {
     int64_t token;
     struct ls_timer deadline_timer;
     uint32_t depth;
-    uint8_t phase;  /* an enum claim_phase */
-    uint8_t tells;  /* bits of what is to be delivered */
-    int8_t done_rc; /* result codes of what is to be delivered */
-    int8_t freed_rc;
+    uint8_t phase;   /* an enum claim_phase */
+    uint8_t tells;   /* bits of the answers to deliver */
+    int8_t done_rc;  /* result code of TELL_DONE */
+    int8_t freed_rc; /* result code of TELL_FREED */
     bool is_try;
     bool noted; /* it stands in the queue of notes */
     uint8_t reserved[6];
@@ -100,9 +100,9 @@ void lockredis_claim_deliver(struct ls_redis *redis);
 
 /* ---- locks: keys ---- */
 
-/* What the process does about the key. */
+/* Stages of the process's work on one key. */
 enum lock_stage {
-    STAGE_NONE,       /* nobody holds or waits */
+    STAGE_NONE,       /* no owner holds or waits */
     STAGE_TAKING,     /* asks for the key */
     STAGE_CONFIRMING, /* has the key, and asks how many replicas know that */
     STAGE_WAITING,    /* another client has the key */
@@ -154,7 +154,7 @@ void lockredis_lock_free_all(struct ls_redis *redis);
 /* Frees the lock, if it is closed and nothing is left to do or to come. */
 void lockredis_lock_forget_if_done(struct redis_lock *lock);
 
-/* What is to be sent now; REQUEST_NONE also while a reply is to come. */
+/* Returns the request to send now; REQUEST_NONE also while a reply is to come. */
 enum lock_request lockredis_lock_wants(const struct redis_lock *lock);
 
 /* That request was sent. */
@@ -229,15 +229,15 @@ void lockredis_client_go_on(struct ls_redis *redis);
 /* Sends, connects and disconnects. Called without the mutex, by the thread that uses hiredis. */
 void lockredis_client_run(struct ls_redis *redis);
 
-/* Sends what there is to send over connections that are there. False = a connection is to be made or ended, which may
- * take long; lockredis_client_run() does that. */
+/* Sends all requests to send, if each wanted connection is up. Returns false if one is to be made or ended.
+ * That may take long, so lockredis_client_run() does it. */
 bool lockredis_client_send(struct ls_redis *redis);
 
 /* Whether lockredis_client_run() has something to do. */
 bool lockredis_client_has_work(const struct ls_redis *redis);
 
-/* Whether there is work that no thread in a blocking call does, or, if no such call waits (`call_waits`), any work
- * or an answer to come. */
+/* Returns whether there is work that no thread in a blocking call does. If no such call waits (`call_waits`
+ * is false), all other work and an answer to come count, too. */
 bool lockredis_client_needs_thread(const struct ls_redis *redis, bool call_waits);
 
 /* A reply came to a command that lockredis_client_counts() counted, or was lost. */

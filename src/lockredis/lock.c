@@ -5,7 +5,7 @@
  * about a stage that is known.
  *
  * stage       leaves it
- * TAKING      YES: HELD, or CONFIRMING, or GIVING if nobody waits any more. NO: WAITING. LOST: asks again,
+ * TAKING      YES: HELD, or CONFIRMING, or GIVING if no owner waits any more. NO: WAITING. LOST: asks again,
  *             or GIVING.
  * CONFIRMING  enough: HELD. Too few: GIVING, then WAITING.
  * WAITING     a message, or the poll: TAKING.
@@ -134,7 +134,7 @@ static void pause(struct redis_lock *lock)
     poll_in(lock, RETRY_MS);
 }
 
-/* Nobody holds the key or is about to: what is next? */
+/* Enters the next stage. No owner holds the key or is about to. */
 static void choose(struct redis_lock *lock)
 {
     if (!is_waited_for(lock)) {

@@ -20,7 +20,7 @@ int lockredis_loop_open(struct ls_redis *redis);
 /* Has lockredis_client_run() called soon. It may drop the mutex meanwhile. */
 void lockredis_loop_wake(struct ls_redis *redis);
 
-/* Has sent what there is to send, and waits for the answer of a blocking call. When it returns, the client may be
+/* Has all requests sent, and waits for the answer of a blocking call. When it returns, the client may be
  * gone. */
 void lockredis_loop_await(struct ls_redis *redis, struct redis_call *call);
 
@@ -30,7 +30,8 @@ void lockredis_loop_answered(struct ls_redis *redis, struct redis_call *call);
 /* Whether the calling thread must leave callbacks to another one, which is then woken. */
 bool lockredis_loop_defers(struct ls_redis *redis);
 
-/* A new connection. Called without the mutex, inside lockredis_client_run(). Returns whether the loop has it. */
+/* Attaches a new connection to the loop, and returns whether the loop has it. Called without the mutex,
+ * inside lockredis_client_run(). */
 bool lockredis_loop_attach(struct ls_redis *redis, struct redisAsyncContext *context);
 
 /* Writes what can be written at once. Called without the mutex, inside lockredis_client_run(). */
@@ -41,8 +42,8 @@ void lockredis_loop_close(struct ls_redis *redis);
 
 int lockredis_loop_descriptor(const struct ls_redis *redis);
 
-/* Answers all wake-ups up to now with one lockredis_client_run(). Called without the mutex, by the thread of the
- * application's loop. */
+/* Answers all wake-ups up to now with one lockredis_client_run(). Called without the mutex, by the thread of
+ * the application's loop. */
 void lockredis_loop_process(struct ls_redis *redis);
 
 #endif

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /* Takes the key if it is free, or has the value of this attempt or of the hold that is handed over. Answers
- * {1, token}, or {0, ms until the lease of the holder ends}. Whoever repeats an attempt that has the key
- * gets the same token. The counter comes first: a script that fails has then left no key. */
+ * {1, token}, or {0, ms until the lease of the holder ends}. A client that repeats an attempt that has
+ * the key gets the same token. The counter comes first: a script that fails has then left no key. */
 static const char TAKE_TEXT[] =
     "local v=redis.call('get',KEYS[1])\n"
     "if v==ARGV[1] then\n"
@@ -34,7 +34,7 @@ static const char RENEW_TEXT[] = "if redis.call('get',KEYS[1])~=ARGV[1] then ret
                                  "return redis.call('pexpire',KEYS[1],ARGV[2])";
 #define RENEW_DIGEST "0977018400de50076fddbd3bc4bee87ec8a45b9d"
 
-/* Deletes the key and tells who waits. Answers 0 if the key has another value. */
+/* Deletes the key, and tells the clients that wait. Answers 0 if the key has another value. */
 static const char GIVE_TEXT[] = "local v=redis.call('get',KEYS[1])\n"
                                 "if v~=ARGV[1] and v~=ARGV[2] then return 0 end\n"
                                 "redis.call('del',KEYS[1])\n"

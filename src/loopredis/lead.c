@@ -245,7 +245,7 @@ static int rest(struct redis_lead *lead, uint32_t *answers)
     return 0;
 }
 
-/* Another thread leads, or nobody. */
+/* Another thread leads, or the lead is free. */
 static void stand_by(struct redis_lead *lead, uint32_t *answers)
 {
     lockredis_claim_deliver(lead->redis);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Who uses hiredis in an application: the loop of the application, or the threads of lead.h. Others wake them
- * through an eventfd. */
+/* The threads that use hiredis in an application: the thread of the application's loop, or those of lead.h.
+ * Other threads wake them through an eventfd. */
 #include "lockredis/loop.h"
 #include "lockredis/internal.h"
 #include "loopredis/lead.h"

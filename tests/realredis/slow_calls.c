@@ -3,7 +3,7 @@
 
 /* Blocking calls use hiredis themselves where they come close together, and leave it to the client's thread
  * where they are far apart. Both keep what redis_mutex.h says. A thread has `calls` set while it makes blocking
- * calls, so a poll of such a thread shows that it leads. */
+ * calls, so a poll or a command of such a thread shows that it leads. */
 #include "loopredis/lead.h"
 #include "one_server.h"
 
@@ -31,6 +31,21 @@ int __wrap_poll(struct pollfd *fds, nfds_t size, int timeout_ms)
         __atomic_add_fetch(&waiter_polls, waits, __ATOMIC_SEQ_CST);
     }
     return __real_poll(fds, size, timeout_ms);
+}
+
+static int sends; /* number of commands of threads that have `calls` set */
+
+int __wrap_redisAsyncCommand(redisAsyncContext *context, redisCallbackFn *fn, void *ctx, const char *format,
+                             ...);
+int __wrap_redisAsyncCommand(redisAsyncContext *context, redisCallbackFn *fn, void *ctx, const char *format,
+                             ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int rc = redisvAsyncCommand(context, fn, ctx, format, arguments);
+    va_end(arguments);
+    __atomic_add_fetch(&sends, calls, __ATOMIC_SEQ_CST);
+    return rc;
 }
 
 /* A client whose leases do not end during a test, however busy the machine is. */
@@ -147,13 +162,14 @@ static void far_calls_do_not_lead(void **state)
     (void)state;
     struct client a;
     open_steady(&a);
-    int before = count(&polls);
+    int before = count(&polls), sent = count(&sends);
     calls = true;
     for (int i = 0; i < 8; i++) {
         sleep_ms(FAR_MS);
         take_and_give(&a.mutex);
     }
     assert_int_equal(count(&polls), before);
+    assert_int_equal(count(&sends), sent);
     call_closely(&a.mutex);
     sleep_ms(10 * FAR_MS); /* on a busy machine, too, the client's thread leads again then */
     before = count(&polls);
@@ -347,6 +363,60 @@ static void leader_gets_no_signal(void **state)
     close_client(&a);
 }
 
+/* ---- stack ---- */
+
+#define LEADER_STACK (32 * 1024) /* bytes of stack that redis.h says a call needs */
+
+static _Alignas(4096) char stack[16 * LEADER_STACK];
+
+struct stack_caller {
+    struct ls_redis_mutex *mutex;
+    int rc;
+    bool led;
+};
+
+/* Takes a lock so often that the calls lead. It asserts nothing, because that takes stack. */
+static void *call_on_the_stack(void *ctx)
+{
+    struct stack_caller *caller = ctx;
+    int before = count(&polls);
+    calls = true;
+    for (long until = now_ms() + BUSY_MS; !caller->led && caller->rc == LS_OK && now_ms() < until;) {
+        caller->rc = ls_redis_mutex_acquire(caller->mutex, PATIENCE_MS);
+        caller->rc = caller->rc == LS_OK ? ls_redis_mutex_release(caller->mutex) : caller->rc;
+        caller->led = count(&polls) >= before + CLOSE_ROUNDS;
+    }
+    return NULL;
+}
+
+/* A stack of zeros shows how much of it a thread has used. */
+static void leader_has_a_small_stack(void **state)
+{
+    (void)state;
+    const char *sanitize = getenv("LOCKSTEP_SANITIZE");
+    if (sanitize != NULL && sanitize[0] != 0) {
+        skip(); /* an instrumented build has larger frames */
+    }
+    struct client a;
+    struct stack_caller caller = {.mutex = &a.mutex, .rc = LS_OK};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    size_t unused = 0;
+    open_steady(&a);
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstack(&attributes, stack, sizeof stack), 0);
+    assert_int_equal(pthread_create(&thread, &attributes, call_on_the_stack, &caller), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attributes);
+    assert_int_equal(caller.rc, LS_OK);
+    assert_true(caller.led);
+    while (unused < sizeof stack && stack[unused] == 0) {
+        unused++;
+    }
+    assert_in_range(sizeof stack - unused, 1, LEADER_STACK);
+    close_client(&a);
+}
+
 /* ---- callbacks ---- */
 
 static int wrong, in_calls, cycles;
@@ -509,6 +579,7 @@ int main(void)
         cmocka_unit_test_setup(client_closes_while_a_thread_leads, clean_server),
         cmocka_unit_test_setup(leader_loses_its_server, clean_server),
         cmocka_unit_test_setup(leader_gets_no_signal, clean_server),
+        cmocka_unit_test_setup(leader_has_a_small_stack, clean_server),
         cmocka_unit_test_setup(callbacks_call_in, clean_server),
         cmocka_unit_test_setup(leader_calls_nobody_back, clean_server),
         cmocka_unit_test_setup(many_threads, clean_server),

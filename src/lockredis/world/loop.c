@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Who uses hiredis in a world: whoever has something to send. A world moves the connections itself. */
+/* In a world, each thread that has something to send uses hiredis. A world moves the connections itself. */
 #include "lockredis/loop.h"
 #include "lockredis/internal.h"
 
