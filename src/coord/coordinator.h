@@ -280,7 +280,8 @@ struct coordinator {
     uint64_t (*take_told)(void);
     const char *(*told_name)(int index);
 
-    /* ---- independence of a delivery (src/sim/independence.c): all four; NULL = no delivery is independent ---- */
+    /* ---- independence of a delivery (src/sim/independence.c) ---- */
+    /* All four functions are set, or none: then no delivery is independent. */
     bool (*creates)(int client); /* a request of the client that may create a node has no answer yet */
     bool (*stands)(int client);  /* only the client ends its one link and session, and no server has a
                                     fault */

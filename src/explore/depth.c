@@ -325,7 +325,8 @@ static bool list_stack(const struct descent *d, struct stack *stack)
     return well;
 }
 
-/* Keeps the stack. A single worker writes the checkpoint itself; several hand their stacks to work_queue.h. */
+/* Keeps the stack. A single worker writes the checkpoint itself; several hand their stacks to
+ * work_queue.h. */
 static void keep(struct descent *d)
 {
     struct search *search = d->search;

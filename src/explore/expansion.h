@@ -4,8 +4,8 @@
 /* The expansion of a state: all its successors. Every order of search uses it.
  *
  * A state is a list of numbers, one for the content of each block of the world (state/intern.h). The effects
- * of steps are cached (step_cache.h), so most successors are put together from known contents. The world itself
- * does a step the first time, and when the search checks a cached effect (self_check.h). */
+ * of steps are cached (step_cache.h), so most successors are put together from known contents. The world
+ * itself does a step the first time, and when the search checks a cached effect (self_check.h). */
 #ifndef EXPLORE_EXPANSION_H
 #define EXPLORE_EXPANSION_H
 

@@ -5,7 +5,8 @@
  *
  * There are two properties, which exploring scenarios name. By can_always_be_served, some run from each
  * state serves the process. By served_under_weak_fairness, each fair run does. Both are judged on the graph
- * of liveness_states.h, which is built anew: without judges and reductions, and with renaming, so that cycles close. */
+ * of liveness_states.h, which is built anew: without judges and reductions, and with renaming, so that
+ * cycles close. */
 #ifndef EXPLORE_LIVENESS_H
 #define EXPLORE_LIVENESS_H
 

@@ -12,8 +12,8 @@
  *   it, it can be put there. The violation stays. At rest no message is left, so a run to rest has it. Such
  *   a step takes a message to a process away and adds none. So no cycle has only such steps: no step is put
  *   off for ever.
- *   Premises. src/sim/independence.c names the delivery. partial_is_alone() looks at the blocks and events of the
- *   step. Properties say by `is_local` (check/check.h) which of their events may change places.
+ *   Premises. src/sim/independence.c names the delivery. partial_is_alone() looks at the blocks and events
+ *   of the step. Properties say by `is_local` (check/check.h) which of their events may change places.
  *   Checked by. tests/explore/test_partial.c, on all states of small worlds; distrust_order(), on samples. */
 #ifndef EXPLORE_PERSISTENT_SET_H
 #define EXPLORE_PERSISTENT_SET_H

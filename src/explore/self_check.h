@@ -3,7 +3,8 @@
 
 /* Checks of the search itself: samples of its premises, taken while it goes on.
  *
- *   Premise. A step depends only on the blocks that it reads. Else cached effects (step_cache.h) would be wrong.
+ *   Premise. A step depends only on the blocks that it reads. Else cached effects (step_cache.h) would be
+ *   wrong.
  *   Premise. Code that writes to a block marks it. Else the fingerprint would not change.
  *   Premise. A step that goes before all others (persistent_set.h) commutes with them.
  *   Premise. A state of the frontier is the one that was found.
@@ -33,8 +34,8 @@ static inline bool distrust_is_due(const struct search *search, uint64_t every, 
  * state. Returns false if a check fails: search->wrong says which. If memory is short, nothing is checked. */
 bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected);
 
-/* Does a step that may go before all others (persistent_set.h) before and behind each other action that is enabled
- * in the world's present state. Checks that both orders end in one state. The rest is as above. */
+/* Does a step that may go before all others (persistent_set.h) before and behind each other action that is
+ * enabled in the world's present state. Checks that both orders end in one state. The rest is as above. */
 bool distrust_order(struct search *search, const struct action *action, uint64_t depth);
 
 /* Does a path again from search->start. Checks that it leads to the present state. The rest is as above. */

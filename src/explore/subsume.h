@@ -9,7 +9,8 @@
  *   Premise. Steps: the budgets decide only which faults are enabled. More left disables no step, and
  *   changes the effect of none.
  *   Premise. Judges do not see the budgets: neither events nor struct check_context tell how much is left.
- *   Premise. Rest: no action that a budget pays for has TRAIT_MOVES, so both states are at rest or neither is.
+ *   Premise. Rest: no action that a budget pays for has TRAIT_MOVES, so both states are at rest or neither
+ *   is.
  *   Why. Each run from this state is a run from that one, with equal events, through states that subsume
  *   its own.
  *   Checked by. test_subsumed_states_hide_nothing in tests/explore/test_orders.c.

@@ -184,8 +184,8 @@ static bool keep(uintptr_t from, uintptr_t end)
     return from >= end || variables_keep(&variables, (void *)(base + from), end - from);
 }
 
-/* Watches all writable parts except the recipe's marks, which the recipe sets and cannot read. Returns false if
- * some part cannot be watched. */
+/* Watches all writable parts except the recipe's marks, which the recipe sets and cannot read. Returns
+ * false if some part cannot be watched. */
 static bool keep_variables(void)
 {
     uintptr_t offset, marks = 0;
