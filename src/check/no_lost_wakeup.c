@@ -21,8 +21,9 @@
  * Further rules at REST:
  *   - Let the capacity of a lock be stored in a node. Then each process that can act and has the lock open
  *     knows that capacity: a change of a count wakes, too.
- *   - Let contenders have leases, without a clock. Then each contender belongs to a life of its process that
- *     goes on. All leases of other lives have ended by then, so nothing would end a contender of such a life.
+ *   - Let contenders have leases, without a clock, and let a process that can act wait. Then each contender
+ *     by which no owner holds belongs to a life of its process that goes on. All leases of other lives have
+ *     ended by then, so nothing would end a contender of such a life.
  *
  * Not seen: a run that never comes to rest; a wake-up that comes late; waiters behind a process that cannot
  * act. Their turn comes when its session ends. Checked by tests/check/reference/no_lost_wakeup.h. */

@@ -38,7 +38,8 @@ void enumerate_close(struct enumeration *worlds);
 int enumerate_run(const struct cli_options *options, struct enumeration *worlds, struct cli_job **jobs,
                   int *count);
 
-/* Reports which classes are exhausted, which are not, and the next world: as text, or as one JSON object. */
+/* Reports of each class that was begun whether it is exhausted, and the next world: as text, or as one JSON
+ * object. The text also has the number of classes that were not begun. */
 void enumerate_tell(FILE *out, const struct cli_options *options, const struct enumeration *worlds);
 
 #endif

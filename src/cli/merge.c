@@ -276,8 +276,8 @@ static void nothing_done(struct outcome *outcome, const char *what)
     outcome_say(outcome, "  %s was not done\n", what);
 }
 
-/* Adds the seeds in order up to the first schedule with a violation or a limit, where a single process would
- * have stopped. Returns whether there are any. */
+/* Adds the seeds in order up to the first one whose verdict is not `holds`, where a single process would have
+ * stopped. Returns whether any seed was done. Sets *missing if a seed before that end was not. */
 static bool add_seeds(struct outcome *const *part, int count, struct outcome *outcome, bool *missing)
 {
     bool any = false, end = false;

@@ -272,8 +272,10 @@ static void set_share(int lock, int server, const struct share *share, int by)
 
 /* ---- what servers do ---- */
 
-/* The `owner` of EVENT_NODE_DELETED for a lease that has ended. Without a clock, time ended it if its process
- * could have renewed it. */
+/* The `owner` of EVENT_NODE_DELETED for a lease that has ended. Without a clock the result is
+ *   - time, if its process lives, is not paused, and neither renews the lease nor stops trusting it in time,
+ *   - a loss, if the client was misled (leases.c),
+ *   - 0 otherwise. */
 static int ended_by(int server, const struct key *key)
 {
     if (claims_is_misled(server, key)) {
@@ -297,7 +299,8 @@ static int goes_by(const struct fakeredis_event *from)
     return from->change == KEY_EXPIRED ? ended_by(from->server, from->key) : (int)EVENT_BY_LOSS;
 }
 
-/* The client renews at this server what it has, or had, at the other one in the same place too. */
+/* Let a client write or renew its key at one of the two servers of a split place. Then it no longer renews
+ * its share at the other server. Marks that share as misled. */
 static void mislead(int lock, const struct fakeredis_event *from)
 {
     int servers = redis_host->options->servers;

@@ -101,8 +101,8 @@ bool call_typed_key(struct call *call, struct bytes name, unsigned types, struct
     return true;
 }
 
-/* Notes which client has written the key. Its life matters only for a key with a lease, or one that lost
- * writes may bring back; otherwise 0 keeps states alike. */
+/* Notes which client has written the key, and in which life of its process. The life matters only for a key
+ * with a lease, or one that lost writes may bring back. Otherwise the life is 0, to keep states alike. */
 static void sign(struct call *call, struct key *key)
 {
     bool matters = call->server->lag > 0 || key->ends_ms != KEY_NEVER;

@@ -14,7 +14,7 @@
  *   STANDING -> (no candidate)  ls_election_resign() cancels; on_done: the acquire failed
  *
  * STANDING and LEADING are states of the candidate's claim (claim.h), which the core of the mutex drives. The
- * election adds one bit, `candidate`: whether a new claim follows a lost one. A claim that waits outlives its
+ * election adds a bit, `candidate`: whether a new claim follows a lost one. A claim that waits outlives its
  * session without the election's help.
  *
  * The node of a term has a watch, like that of a revocable hold. So a leader whose node is deleted is
@@ -518,8 +518,8 @@ static int enter_term(struct ls_election *election, int64_t *token)
     return rc;
 }
 
-/* Gives the term back, if it was not lost, and waits for the answer. Returns whether the process had not
- * resigned. */
+/* Ends the candidacy, gives the term back if it was not lost, and waits for the answer. Returns false if the
+ * process had resigned, or the election is closed. */
 static bool leave_term(struct ls_election *election)
 {
     struct lock_call call = {.rc = 0, .done = false};

@@ -44,7 +44,7 @@ struct storm_worker {
     bool doomed;             /* a SIGKILL follows when it stops where it was told to halt */
     int64_t continue_ms;     /* STOPPED: earliest time to go on */
     int64_t patience_ms;     /* STOPPED: time to go on in any case */
-    int64_t token;           /* STOPPED: goes on only after a larger token was inside; 0 = needs none */
+    int64_t token;           /* STOPPED: waits for a larger token to be inside; 0 = does not wait */
     int64_t spared_until_ms; /* no stop before */
 };
 

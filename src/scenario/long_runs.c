@@ -8,7 +8,8 @@
 /* More than 256, so that a number of 8 bits wraps. */
 #define TURNS 300
 
-/* A new session takes time, so runs with sessions have fewer turns and are as short as the others. */
+/* A turn with a new session, or with a node that is evicted, takes many steps, so such runs have fewer
+ * turns. */
 #define TURNS_OF_SESSIONS 40
 
 static const struct {

@@ -57,7 +57,8 @@ struct process {
 /* Belief of a hold that was granted in this step: the recipe has not been asked for it yet. */
 #define BELIEF_NONE 3
 
-/* A pair (lock, owner) that waits, holds, or has another belief than LS_NOT_HELD. The list is sorted. */
+/* A pair (lock, owner) that waits, holds, has yet to release a lost hold, or has another belief than
+ * LS_NOT_HELD. The list is sorted. */
 struct slot {
     struct rec rec; /* tag = lock, word = owner */
     int32_t depth;

@@ -197,7 +197,8 @@ void canon_rank_all(struct canon *canon, const struct canon_part *const *parts);
 /* Rewrites pointers into the owner's blocks, in these bytes of the scratch, to be equal for all owners. */
 void canon_processes_rewrite(struct canon *canon, uint32_t at, size_t size, int owner);
 
-/* Rewrites all pointers of a block, and then takes the records out of its bytes. */
+/* Rewrites the pointers of a block, as above. Then replaces each record by its hash, and its bytes by
+ * zeros. */
 void canon_processes_finish_block(struct canon *canon, int block, uint32_t used);
 
 /* Returns the seed of a skeleton, which like blocks of all processes share. */
