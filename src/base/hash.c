@@ -58,3 +58,13 @@ uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
     }
     return fold(a ^ K0, b ^ K1);
 }
+
+uint64_t hash_text(const void *text, size_t size, uint64_t seed)
+{
+    size_t whole = size / 8 * 8;
+    uint64_t last[2] = {0, size};
+    if (size > whole) {
+        memcpy(last, (const char *)text + whole, size - whole);
+    }
+    return hash_bytes(last, sizeof last, hash_bytes(text, whole, seed));
+}

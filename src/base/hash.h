@@ -12,6 +12,9 @@
 /* Returns the hash of `size` bytes. `bytes` is aligned to 8 and `size` is a multiple of 8. */
 uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed);
 
+/* Returns the hash of a text of any size and alignment. */
+uint64_t hash_text(const void *text, size_t size, uint64_t seed);
+
 /* Mixes one number, for seeds and permutations. */
 uint64_t hash_mix(uint64_t x);
 

@@ -113,7 +113,7 @@ static uint64_t value_of(const struct key *key)
         return 0;
     }
     struct bytes text = key_text(key, room);
-    return hash_bytes(text.at, text.size, 1);
+    return hash_text(text.at, text.size, 1);
 }
 
 /* The share that this key is; NULL = it is no lock's. */

@@ -16,7 +16,7 @@
 
 const char *attempt_intern(struct attempt *attempt, const char *label)
 {
-    uint64_t hash = hash_bytes(label, strlen(label), 0);
+    uint64_t hash = hash_text(label, strlen(label), 0);
     if (attempt->label_numbers.slot == NULL && !hash_table_open(&attempt->label_numbers)) {
         return NULL;
     }

@@ -280,12 +280,11 @@ void action_pay(const struct action *action, bool due)
         return;
     }
     const struct world_state *state = the_state();
-    if (state->budget[fault] == 0) {
+    if (state->budget[fault] == 0 || state->budget_total == 0) {
         return; /* a fault of a script needs no budget */
     }
     the_world.paid |= 1u << fault;
     struct world_state *paid = state_mark();
-    LS_ASSERT(paid->budget[fault] > 0 && paid->budget_total > 0);
     paid->budget[fault]--;
     if (paid->budget_total != 255) {
         paid->budget_total--;

@@ -20,12 +20,12 @@ loses()
 }
 
 searches redis_mutex_confirmed failover_unheard.scn 112107
-searches redis_mutex closes_and_is_refused.scn 185748
+searches redis_mutex closes_and_is_refused.scn 175511
 loses redis_mutex
 loses setnx_owned
 loses redisson_mended
 if ! is_slow_build; then
-    searches redis_mutex server_restarts.scn 675353
+    searches redis_mutex server_restarts.scn 671011
     searches redis_mutex failover_safe.scn 566650
     searches redis_mutex failover.scn 696170
     searches redis_mutex forgets.scn 424442
@@ -45,8 +45,8 @@ done
 expect 0 '1 passed, 0 failed' "$redis" run --recipe redis_mutex_confirmed --out "$scratch/reports" "$here/detached.scn"
 
 # Pairs of faults.
-searches redis_mutex late_and_expire.scn 213518
-is_slow_build || searches redis_mutex expire_and_crash.scn 3140484
+searches redis_mutex late_and_expire.scn 211471
+is_slow_build || searches redis_mutex expire_and_crash.scn 3128442
 
 # Redlock: a key on two of three servers, of which two start again without their keys.
 expect 1 'violated in 1 scenario: at_most_one_holder' "$redis" run --verbose --recipe redlock --out "$scratch/reports" "$here/redlock_loses_keys.scn"
