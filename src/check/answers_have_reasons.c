@@ -61,11 +61,11 @@
  * Checked by tests/check/reference/answers_have_reasons.h. */
 #include "check/properties.h"
 
-#define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the deadline in ms, 0 without a clock */
+#define ANSWER_DEADLINE 0x01u /* asked with a timeout; deadline_ms is 0 without a clock */
 #define ANSWER_TRY 0x02u      /* a try: asked with timeout 0 */
 #define ANSWER_EXCUSED 0x04u  /* "busy" is excused: the lock was not free at some moment */
 #define ANSWER_CANCELED 0x08u
-/* depth: number of releases without a FREED */
+/* pending: number of releases without a FREED */
 
 static struct check_record *answer_of(struct check_table *table, const struct event *event)
 {
@@ -80,7 +80,7 @@ static struct check_record *make(struct check_table *table, const struct event *
 
 static void settle(struct check_table *table, struct check_record *answer)
 {
-    if (answer->flags == 0 && answer->depth == 0)
+    if (answer->flags == 0 && answer->pending == 0)
         table_drop(table, answer);
 }
 
@@ -89,10 +89,11 @@ static void excuse(struct check_table *table, const struct check_context *contex
                    struct check_record *answer)
 {
     answer->flags |= ANSWER_EXCUSED;
-    for (int lock = 0; answer->b != 0 && lock < context->locks; lock++) {
+    for (int lock = 0; answer->call_locks != 0 && lock < context->locks; lock++) {
         struct check_record *other =
-            answer->b >> lock & 1 ? table_get(table, RECORD_ANSWER, lock, answer->process, answer->owner)
-                                  : NULL;
+            answer->call_locks >> lock & 1
+                ? table_get(table, RECORD_ANSWER, lock, answer->process, answer->owner)
+                : NULL;
         if (other && (other->flags & ANSWER_TRY))
             other->flags |= ANSWER_EXCUSED;
     }
@@ -107,7 +108,7 @@ static bool is_excused_by_call(struct check_table *table, const struct check_con
         const struct check_record *other =
             asked->cause >> lock & 1 ? table_get(table, RECORD_ANSWER, lock, asked->process, asked->owner)
                                      : NULL;
-        excused |= other && other->b == asked->cause && (other->flags & ANSWER_EXCUSED);
+        excused |= other && other->call_locks == asked->cause && (other->flags & ANSWER_EXCUSED);
     }
     return excused;
 }
@@ -123,7 +124,7 @@ static bool is_undoing(struct check_table *table, const struct event *event)
     if (table_get(table, RECORD_UNDOES, event->lock, event->process, 0))
         return true;
     struct check_record *answer = table_first_lock(table, RECORD_ANSWER, event->lock);
-    while (answer && (answer->process != event->process || answer->depth == 0))
+    while (answer && (answer->process != event->process || answer->pending == 0))
         answer = table_next_lock(table, answer);
     return answer != NULL;
 }
@@ -162,11 +163,11 @@ static void begin(struct check_table *table, const struct check_context *context
     struct check_record *answer = make(table, event);
     if (event->code > 0) {
         answer->flags = ANSWER_DEADLINE;
-        answer->a = context->timed ? event->now_ms + event->code : 0;
+        answer->deadline_ms = context->timed ? event->now_ms + event->code : 0;
         return;
     }
     answer->flags = ANSWER_TRY;
-    answer->b = event->cause;
+    answer->call_locks = event->cause;
     if (!free || is_excused_by_call(table, context, event))
         excuse(table, context, answer);
 }
@@ -232,7 +233,7 @@ static void judge_error(struct check_table *table, const struct check_context *c
 static const struct check_record *standing_hold(struct check_table *table, const struct event *event)
 {
     const struct check_record *claim = ledger_claim(table, event);
-    bool stands = ledger_holds(table, event) && ledger_node(table, event->lock, claim->a);
+    bool stands = ledger_holds(table, event) && ledger_node(table, event->lock, claim->czxid);
     return stands ? claim : NULL;
 }
 
@@ -242,7 +243,7 @@ static void judge_written(struct check_table *table, const struct check_context 
     note->premises = 1;
     bool over = event->code == CODE_LOST || event->code == CODE_NOT_OWNER;
     const struct check_record *hold = standing_hold(table, event);
-    if (over && hold && hold->a == ledger_node_of_token(hold, event->zxid))
+    if (over && hold && hold->czxid == ledger_node_of_token(hold, event->zxid))
         check_violate(
             note,
             "a guarded write of %s (owner %d) under %s was refused (%d), but its hold and the node stand",
@@ -263,9 +264,9 @@ static void judge_asked_for(struct check_table *table, const struct check_contex
     if (event->code == CODE_TIMED_OUT && (flags & ANSWER_DEADLINE) == 0)
         check_violate(note, "%s (owner %d) was told that its time for %s is up, but it set no deadline", WHO,
                       event->owner, WHAT);
-    else if (event->code == CODE_TIMED_OUT && context->timed && event->now_ms < answer->a)
+    else if (event->code == CODE_TIMED_OUT && context->timed && event->now_ms < answer->deadline_ms)
         check_violate(note, "%s (owner %d) was told that its time for %s is up %lld ms before its deadline",
-                      WHO, event->owner, WHAT, (long long)(answer->a - event->now_ms));
+                      WHO, event->owner, WHAT, (long long)(answer->deadline_ms - event->now_ms));
     else if (event->code == CODE_CANCELED && (flags & ANSWER_CANCELED) == 0)
         check_violate(note, "%s (owner %d) was told that its acquire of %s was cancelled, but it was not",
                       WHO, event->owner, WHAT);
@@ -349,8 +350,8 @@ static void end(struct check_table *table, const struct event *event)
     if (!answer || !ledger_waits(table, event))
         return;
     answer->flags = 0;
-    answer->a = 0;
-    answer->b = 0;
+    answer->deadline_ms = 0;
+    answer->call_locks = 0;
     settle(table, answer);
 }
 
@@ -365,20 +366,20 @@ static void observe_released(struct check_table *table, const struct event *even
     if (event->code != 0)
         return;
     note->premises = 1;
-    make(table, event)->depth++;
+    make(table, event)->pending++;
 }
 
 static void judge_freed(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
     struct check_record *answer = answer_of(table, event);
-    if (!answer || answer->depth == 0) {
+    if (!answer || answer->pending == 0) {
         check_violate(note,
                       "%s (owner %d) was told that %s is free, but no release of it was without an answer",
                       WHO, event->owner, WHAT);
         return;
     }
-    answer->depth--;
+    answer->pending--;
     settle(table, answer);
     if (event->code != 0 && event->cause == 0 && !ledger_may_fail(table, context))
         check_violate(note,
@@ -492,7 +493,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
         struct check_name what = check_lock_name(context, answer->lock);
         if (!ledger_answerable(table, answer->process))
             continue;
-        if (answer->depth > 0)
+        if (answer->pending > 0)
             check_violate(note, "at rest %s (owner %d) has no answer to its release of %s", who.text,
                           answer->owner, what.text);
         if (answer->flags & ANSWER_CANCELED)

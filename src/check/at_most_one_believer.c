@@ -22,7 +22,7 @@
 static bool is_void(struct check_table *table, int lock, int process, int owner)
 {
     const struct check_record *claim = table_get(table, RECORD_CLAIM, lock, process, owner);
-    return claim && table_get_exact(table, RECORD_TAKEN, lock, process, 0, claim->a);
+    return claim && table_get_exact(table, RECORD_TAKEN, lock, process, 0, claim->czxid);
 }
 
 /* Returns the first belief by which the others become incompatible with this one; NULL if all are

@@ -38,11 +38,11 @@
  * request deleted the node (`owner` is 0), the end of its session did. */
 static bool fires(const struct check_record *watch, const struct event *gone, int directory)
 {
-    bool ends = gone->owner == 0 && watch->b == gone->session;
+    bool ends = gone->owner == 0 && watch->by_session == gone->session;
     bool on_node = watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_OWN;
-    return watch->b != 0 && !ends &&
-           ((watch->owner == EVENT_WATCH_PARENT && watch->depth == directory) ||
-            (on_node && watch->a == gone->zxid && watch->b != gone->session));
+    return watch->by_session != 0 && !ends &&
+           ((watch->owner == EVENT_WATCH_PARENT && watch->directory == directory) ||
+            (on_node && watch->czxid == gone->zxid && watch->by_session != gone->session));
 }
 
 static bool is_woken(struct check_table *table, const struct check_context *context, const struct event *gone,
@@ -77,7 +77,7 @@ static int newly_admitted(struct check_table *table, const struct check_context 
     struct check_record *node = group_first_record(table, context, RECORD_NODE, gone->lock);
     for (; context->specs && node; node = group_next_record(table, context, node)) {
         struct contender contender = contender_of_record(node);
-        bool before = node->a == gone->zxid || ledger_admits(table, context, &contender, NULL);
+        bool before = node->czxid == gone->zxid || ledger_admits(table, context, &contender, NULL);
         contender.gone = gone->zxid;
         count += !before && ledger_admits(table, context, &contender, NULL);
     }

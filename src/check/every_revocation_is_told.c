@@ -33,7 +33,7 @@ static void put_question(struct check_table *table, const struct event *event)
         question = table_put(table, RECORD_QUESTION, event->lock, event->process, 0, 0, 0);
     if (!ledger_is_linked(table, event->process))
         question->flags |= QUESTION_EXCUSED;
-    question->depth++;
+    question->pending++;
 }
 
 static void judge_answer(struct check_table *table, const struct check_context *context,
@@ -53,7 +53,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
     if (!plain && !excused && !ledger_may_fail(table, context))
         check_violate(note, "the request of %s to give %s back failed (%d), but nothing had gone wrong", WHO,
                       WHAT, event->code);
-    if (--question->depth == 0)
+    if (--question->pending == 0)
         table_drop(table, question);
 }
 
@@ -77,7 +77,7 @@ static void observe_set(struct check_table *table, const struct event *event)
         return;
     }
     request = table_put(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid, 0);
-    request->depth++;
+    request->pending++;
     request->flags = REQUEST_UNTOLD;
 }
 
@@ -96,7 +96,7 @@ static void judge_asked(struct check_table *table, const struct check_context *c
         return;
     }
     request->flags = 0;
-    if (--request->depth == 0)
+    if (--request->pending == 0)
         table_drop(table, request);
 }
 
@@ -112,7 +112,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     for (record = table_first(table, RECORD_REQUEST); record; record = table_next(table, record)) {
         bool listens = ledger_listens(table, record->lock, record->process);
         if (listens && (record->flags & REQUEST_UNTOLD) && ledger_answerable(table, record->process) &&
-            ledger_holder(table, record->lock, record->process, record->a))
+            ledger_holder(table, record->lock, record->process, record->czxid))
             check_violate(note, "at rest %s has not been told that it is asked to give %s back",
                           check_process_name(context, record->process).text,
                           check_lock_name(context, record->lock).text);

@@ -66,10 +66,10 @@ static void leave_place(struct check_table *table, const struct check_context *c
                       !ledger_call_is_broken(table, context, event->lock, event->process);
     if (!by_operator)
         place->flags &= (uint16_t)~PLACE_DELETING;
-    if (place->a != event->zxid)
+    if (place->czxid != event->zxid)
         return;
     if (given_away)
-        place->b = event->cause;
+        place->deletion_zxid = event->cause;
     else
         table_drop(table, place);
 }
@@ -93,13 +93,13 @@ static void pass_over(struct check_table *table, const struct check_context *con
         if (place->process == event->process || (place->flags & PLACE_NONE))
             continue;
         note->premises = 1;
-        if (place->a > czxid || (place->b != 0 && czxid > place->b) ||
+        if (place->czxid > czxid || (place->deletion_zxid != 0 && czxid > place->deletion_zxid) ||
             is_admitted_beside(table, context, place, event))
             continue;
-        if (place->b == 0)
+        if (place->deletion_zxid == 0)
             check_violate(note, "%s was granted %s before %s, whose node is older (czxid %lld, not %lld)",
-                          WHO, WHAT, check_process_name(context, place->process).text, (long long)place->a,
-                          (long long)czxid);
+                          WHO, WHAT, check_process_name(context, place->process).text,
+                          (long long)place->czxid, (long long)czxid);
         place->flags |= PLACE_OVERTAKEN;
     }
 }
@@ -111,7 +111,7 @@ static void judge_overtaken(const struct check_context *context, const struct ch
         check_violate(note,
                       "%s gave its place for %s (czxid %lld) away while it waited, and others passed it",
                       check_process_name(context, place->process).text,
-                      check_lock_name(context, place->lock).text, (long long)place->a);
+                      check_lock_name(context, place->lock).text, (long long)place->czxid);
 }
 
 static void judge_grant(struct check_table *table, const struct check_context *context,
@@ -125,8 +125,10 @@ static void judge_grant(struct check_table *table, const struct check_context *c
         return;
     place = place_of(table, event->lock, event->process);
     const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
-    const struct contender contender = {
-        .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = node ? node->a : 0};
+    const struct contender contender = {.lock = event->lock,
+                                        .process = event->process,
+                                        .owner = event->owner,
+                                        .czxid = node ? node->czxid : 0};
     if (ledger_holds_alone(table, context, event) || ledger_joined_under(table, context, &contender)) {
         table_drop(table, place);
         return;
@@ -135,9 +137,9 @@ static void judge_grant(struct check_table *table, const struct check_context *c
     if (placed)
         judge_overtaken(context, place, note);
     if (placed)
-        pass_over(table, context, event, place->a, note);
+        pass_over(table, context, event, place->czxid, note);
     else if (node && (!context->queues || unplaced))
-        pass_over(table, context, event, node->a, note);
+        pass_over(table, context, event, node->czxid, note);
     if (placed)
         table_drop(table, place);
 }

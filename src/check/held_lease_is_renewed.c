@@ -35,7 +35,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 {
     struct check_record *claim;
     for (claim = table_first(table, RECORD_CLAIM); claim; claim = table_next(table, claim)) {
-        bool stands = ledger_node(table, claim->lock, claim->a) != NULL;
+        bool stands = ledger_node(table, claim->lock, claim->czxid) != NULL;
         if ((claim->flags & CLAIM_HOLDING) && !stands && ledger_answerable(table, claim->process))
             check_violate(note, "at rest %s (owner %d) holds %s, whose lease is over: nothing will tell it",
                           check_process_name(context, claim->process).text, claim->owner,

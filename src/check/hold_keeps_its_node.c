@@ -36,7 +36,7 @@
 /* Notes that the holder must know by the next REST that its node is gone. */
 static void expect_doubt(struct check_table *table, const struct check_record *holder)
 {
-    table_put(table, RECORD_HEARD, holder->lock, holder->process, holder->owner, holder->a, 0);
+    table_put(table, RECORD_HEARD, holder->lock, holder->process, holder->owner, holder->czxid, 0);
 }
 
 static bool will_hear(struct check_table *table, const struct check_context *context,
@@ -111,14 +111,14 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     for (heard = table_first(table, RECORD_HEARD); heard; heard = table_next(table, heard)) {
         const struct check_record *claim =
             table_get(table, RECORD_CLAIM, heard->lock, heard->process, heard->owner);
-        bool holds = claim && (claim->flags & CLAIM_HOLDING) && claim->a == heard->a;
+        bool holds = claim && (claim->flags & CLAIM_HOLDING) && claim->czxid == heard->czxid;
         if (holds && ledger_answerable(table, heard->process))
             check_violate(
                 note,
                 "at rest %s (owner %d) holds %s on a node (czxid %lld) that is deleted, though it heard of "
                 "that, or listens",
                 check_process_name(context, heard->process).text, heard->owner,
-                check_lock_name(context, heard->lock).text, (long long)heard->a);
+                check_lock_name(context, heard->lock).text, (long long)heard->czxid);
     }
 }
 

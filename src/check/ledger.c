@@ -67,14 +67,14 @@ static struct check_record *process_record(struct check_table *table, int proces
 /* Drops the record of a handle of which nothing is known. */
 static void settle_process(struct check_table *table, struct check_record *record)
 {
-    if (record->a == 0 && record->flags == 0)
+    if (record->session == 0 && record->flags == 0)
         table_drop(table, record);
 }
 
 static void end_link(struct check_table *table, struct check_record *record)
 {
     record->flags &= (uint16_t)~PROCESS_UP;
-    record->a = 0;
+    record->session = 0;
     settle_process(table, record);
 }
 
@@ -86,7 +86,7 @@ static void begin_link(struct check_table *table, const struct event *event)
     settle_process(table, process);
     struct check_record *record = process_record(table, event->process, event->owner);
     record->flags = PROCESS_UP;
-    record->a = event->session;
+    record->session = event->session;
 }
 
 static void set_process_flags(struct check_table *table, int process, unsigned clear, unsigned set)
@@ -193,13 +193,13 @@ bool ledger_is_bound(const struct check_record *node)
 
 bool ledger_is_unbound(const struct check_record *node, int64_t session)
 {
-    return (node->flags & NODE_BOUND) == 0 && node->b == session;
+    return (node->flags & NODE_BOUND) == 0 && node->by_session == session;
 }
 
 static void bind(struct check_record *node, int owner)
 {
     node->flags |= NODE_BOUND;
-    node->depth = (uint16_t)owner;
+    node->hold_owner = (uint16_t)owner;
 }
 
 /* Binds a hold to the oldest free nodes, from the czxid of the token on. If the token names a node that
@@ -208,15 +208,15 @@ static void bind_nodes(struct check_table *table, const struct check_context *co
                        const struct event *event, struct check_record *named)
 {
     int left = lock_nodes(context, event->lock);
-    int64_t from = named ? named->a : event->zxid;
-    int before = named && (named->flags & NODE_BOUND) ? named->depth : NODE_NOBODY;
+    int64_t from = named ? named->czxid : event->zxid;
+    int before = named && (named->flags & NODE_BOUND) ? named->hold_owner : NODE_NOBODY;
     if (named && (named->flags & NODE_SPENT) == 0) {
         bind(named, event->owner);
         left--;
     }
     struct check_record *node = table_get(table, RECORD_NODE, event->lock, event->process, 0);
     for (; node && node->process == event->process; node = table_next_lock(table, node)) {
-        if (node->a < from || !ledger_is_unbound(node, event->session))
+        if (node->czxid < from || !ledger_is_unbound(node, event->session))
             continue;
         if (left-- > 0)
             bind(node, event->owner);
@@ -236,11 +236,11 @@ static void spend_nodes(struct check_table *table, int process, int back)
         if (node->process != process || !ledger_is_bound(node))
             continue;
         const struct check_record *claim =
-            table_get(table, RECORD_CLAIM, node->lock, node->process, node->depth);
+            table_get(table, RECORD_CLAIM, node->lock, node->process, node->hold_owner);
         if (claim && (claim->flags & CLAIM_HOLDING))
             continue;
         node->flags |= NODE_SPENT;
-        node->depth = node->depth == back ? node->depth : NODE_NOBODY;
+        node->hold_owner = node->hold_owner == back ? node->hold_owner : NODE_NOBODY;
     }
 }
 
@@ -248,7 +248,7 @@ const struct check_record *ledger_given_back(struct check_table *table, const st
 {
     struct check_record *node = table_get(table, RECORD_NODE, event->lock, event->process, 0);
     while (node && node->process == event->process &&
-           !((node->flags & NODE_SPENT) && node->depth == event->owner))
+           !((node->flags & NODE_SPENT) && node->hold_owner == event->owner))
         node = table_next_lock(table, node);
     return node && node->process == event->process ? node : NULL;
 }
@@ -260,12 +260,12 @@ static void observe_granted(struct check_table *table, const struct check_contex
     struct check_record *node = NULL;
     if (needs & CHECK_NEEDS_NODES)
         node = ledger_grant(table, event, RECORD_NONE);
-    int64_t czxid = node ? node->a : event->zxid;
+    int64_t czxid = node ? node->czxid : event->zxid;
     struct check_record *claim = begin_claim(table, event);
     bool anew = (claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1;
     if (anew)
-        claim->a = czxid;
-    claim->b = own_place && claim->a != event->zxid ? event->zxid : claim->b;
+        claim->czxid = czxid;
+    claim->other_token = own_place && claim->czxid != event->zxid ? event->zxid : claim->other_token;
     claim->flags = (uint16_t)((claim->flags & (CLAIM_BESIDE | CLAIM_CALLS)) | CLAIM_HOLDING);
     claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
     if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1)
@@ -281,8 +281,8 @@ static void observe_failed(struct check_table *table, struct check_record *claim
 static void end_hold(struct check_record *claim)
 {
     claim->flags &= (uint16_t) ~(CLAIM_HOLDING | CLAIM_VOID);
-    claim->a = 0;
-    claim->b = 0;
+    claim->czxid = 0;
+    claim->other_token = 0;
     claim->depth = 0;
 }
 
@@ -513,9 +513,9 @@ static void observe_watch_set(struct check_table *table, const struct event *eve
 {
     struct check_record *record =
         table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0);
-    record->flags++;
-    record->depth = event->code == EVENT_WATCH_PARENT ? event->owner : 0;
-    record->b = event->session;
+    record->watches++;
+    record->directory = event->code == EVENT_WATCH_PARENT ? event->owner : 0;
+    record->by_session = event->session;
 }
 
 /* Marks the watches of an ended session. The client keeps them until it learns of the end. */
@@ -523,8 +523,8 @@ static void end_session_of_watches(struct check_table *table, const struct event
 {
     struct check_record *record = table_first(table, RECORD_WATCH);
     for (; record; record = table_next(table, record))
-        if (record->process == closed->process && record->b == closed->session)
-            record->b = 0;
+        if (record->process == closed->process && record->by_session == closed->session)
+            record->by_session = 0;
 }
 
 static void observe_watch(struct check_table *table, const struct event *event)
@@ -539,7 +539,7 @@ static void observe_watch(struct check_table *table, const struct event *event)
         observe_watch_set(table, event);
     else {
         struct check_record *record = watch_of(table, event);
-        if (record && --record->flags == 0)
+        if (record && --record->watches == 0)
             table_drop(table, record);
     }
 }
@@ -562,7 +562,7 @@ static void note_room(struct check_table *table, const struct check_context *con
 {
     struct check_record *node = group_first_record(table, context, RECORD_NODE, event->lock);
     for (; node; node = group_next_record(table, context, node))
-        if (node->process == event->process && !ledger_holder(table, node->lock, -1, node->a) &&
+        if (node->process == event->process && !ledger_holder(table, node->lock, -1, node->czxid) &&
             ledger_claims(table, node->lock, node->process, CLAIM_WAITING) &&
             ledger_admits_node(table, context, node, NULL))
             node->flags |= NODE_HAD_ROOM;
@@ -584,7 +584,7 @@ static void settle_capacity(struct check_table *table, const struct check_contex
                             struct check_record *known)
 {
     int declared = context->specs[lock].capacity;
-    if (known->flags == declared && known->depth == declared)
+    if (known->capacity == declared && known->largest_capacity == declared)
         table_drop(table, known);
 }
 
@@ -598,8 +598,8 @@ static void learn_capacity(struct check_table *table, const struct check_context
     if (event->code < before)
         note_room(table, context, event);
     struct check_record *known = table_put(table, RECORD_CAPACITY, group, process, 0, 0, 0);
-    known->flags = (uint16_t)event->code;
-    known->depth = (uint16_t)(claims && largest > event->code ? largest : event->code);
+    known->capacity = (uint16_t)event->code;
+    known->largest_capacity = (uint16_t)(claims && largest > event->code ? largest : event->code);
     settle_capacity(table, context, lock, known);
 }
 
@@ -622,7 +622,7 @@ static void observe_capacity(struct check_table *table, const struct check_conte
                                                           CLAIM_WAITING | CLAIM_HOLDING) == 0) {
         forget_room(table, context, event);
         if (known) {
-            known->depth = known->flags;
+            known->largest_capacity = known->capacity;
             settle_capacity(table, context, event->lock, known);
         }
     }
@@ -639,7 +639,7 @@ static void observe_count(struct check_table *table, const struct check_context 
     }
     int group = group_of(context, event->lock);
     if (event->kind == EVENT_COUNT_SET) {
-        table_put(table, RECORD_COUNT, group, 0, 0, 0, 0)->flags = (uint16_t)event->code;
+        table_put(table, RECORD_COUNT, group, 0, 0, 0, 0)->capacity = (uint16_t)event->code;
         return;
     }
     struct check_record *shut = table_get(table, RECORD_SHUT, group, event->process, 0);
@@ -658,7 +658,7 @@ int ledger_count(struct check_table *table, const struct check_context *context,
 {
     const struct check_record *count =
         context->counted ? table_get(table, RECORD_COUNT, group_of(context, lock), 0, 0) : NULL;
-    return count ? count->flags : 0;
+    return count ? count->capacity : 0;
 }
 
 void ledger_observe(struct check_table *table, const struct check_context *context, unsigned needs,
@@ -703,12 +703,12 @@ bool ledger_listens(struct check_table *table, int lock, int process)
 const struct check_record *ledger_holder(struct check_table *table, int lock, int process, int64_t czxid)
 {
     struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
-    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == czxid &&
+    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->czxid == czxid &&
                       (process < 0 || claim->process == process)))
         claim = table_next_lock(table, claim);
     const struct check_record *node = claim ? NULL : ledger_node(table, lock, czxid);
     if (node && ledger_is_bound(node) && (process < 0 || node->process == process))
-        claim = table_get(table, RECORD_CLAIM, lock, node->process, node->depth);
+        claim = table_get(table, RECORD_CLAIM, lock, node->process, node->hold_owner);
     return claim;
 }
 
@@ -717,15 +717,15 @@ void ledger_note_fault(struct check_table *table, const struct event *event)
     bool directory = event->kind == EVENT_NODE_DELETED && event->code == 0 && event->owner == 0 &&
                      event->lock != EVENT_LOCK_NONE;
     if (event->kind == EVENT_FAULT)
-        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->flags |= (uint16_t)(1u << event->owner);
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->faults |= (uint16_t)(1u << event->owner);
     else if (directory)
-        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->flags |= 1u << EVENT_FAULT_NODES;
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->faults |= 1u << EVENT_FAULT_NODES;
 }
 
 bool ledger_had_fault(struct check_table *table, enum event_fault fault)
 {
     const struct check_record *record = table_get(table, RECORD_FAULTED, 0, 0, 0);
-    return record && (record->flags & 1u << fault);
+    return record && (record->faults & 1u << fault);
 }
 
 bool ledger_may_fail(struct check_table *table, const struct check_context *context)
@@ -768,7 +768,7 @@ struct check_record *ledger_node(struct check_table *table, int lock, int64_t cz
 {
     struct check_record *node;
     for (node = table_first_lock(table, RECORD_NODE, lock); node; node = table_next_lock(table, node))
-        if (node->a == czxid)
+        if (node->czxid == czxid)
             return node;
     return NULL;
 }
@@ -777,11 +777,11 @@ int ledger_directory(struct check_table *table, int lock, int64_t czxid)
 {
     const struct check_record *node = ledger_node(table, lock, czxid);
     if (node)
-        return node->flags >> NODE_DIRECTORY_SHIFT;
+        return node_directory(node);
     struct check_record *queued = table_first_lock(table, RECORD_QUEUED, lock);
-    while (queued && queued->a != czxid)
+    while (queued && queued->czxid != czxid)
         queued = table_next_lock(table, queued);
-    return queued ? queued->flags >> NODE_DIRECTORY_SHIFT : 0;
+    return queued ? node_directory(queued) : 0;
 }
 
 static bool has_record(struct check_table *table, const struct check_context *context, enum record_kind kind,
@@ -803,7 +803,7 @@ int ledger_queued(struct check_table *table, int lock, int process)
     int count = 0;
     struct check_record *node = table_first_lock(table, RECORD_QUEUED, lock);
     for (; node; node = table_next_lock(table, node))
-        count += node->process == process && ledger_session(table, process, node->b);
+        count += node->process == process && ledger_session(table, process, node->by_session);
     return count;
 }
 
@@ -825,7 +825,7 @@ static struct check_record *next_handle(struct check_table *table, struct check_
 struct check_record *ledger_session(struct check_table *table, int process, int64_t session)
 {
     struct check_record *record = next_handle(table, NULL, process);
-    while (record && (record->a == 0 || record->a != session))
+    while (record && (record->session == 0 || record->session != session))
         record = next_handle(table, record, process);
     return record;
 }
@@ -837,7 +837,7 @@ bool ledger_life_is_over(struct check_table *table, int process, int64_t session
     for (; record; record = next_handle(table, record, process)) {
         if (record->flags & PROCESS_CRASHED)
             return true;
-        other = other || (record->a != 0 && record->a != session);
+        other = other || (record->session != 0 && record->session != session);
     }
     return other;
 }
@@ -857,7 +857,7 @@ bool ledger_answerable(struct check_table *table, int process)
     for (; record; record = next_handle(table, record, process)) {
         if (record->flags & (PROCESS_PAUSED | PROCESS_CRASHED))
             return false;
-        linked = linked || ((record->flags & PROCESS_UP) && record->a != 0);
+        linked = linked || ((record->flags & PROCESS_UP) && record->session != 0);
     }
     return linked;
 }
@@ -869,14 +869,14 @@ static bool taken(struct check_table *table, const struct event *event, int64_t 
     for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
          claim = table_next_lock(table, claim))
         if (claim->process == event->process && claim->owner != event->owner &&
-            (claim->flags & CLAIM_HOLDING) && claim->a == czxid)
+            (claim->flags & CLAIM_HOLDING) && claim->czxid == czxid)
             return true;
     return false;
 }
 
 int64_t ledger_node_of_token(const struct check_record *claim, int64_t token)
 {
-    return claim && claim->b != 0 && claim->b == token ? claim->a : token;
+    return claim && claim->other_token != 0 && claim->other_token == token ? claim->czxid : token;
 }
 
 static struct check_record *oldest_free(struct check_table *table, const struct event *event,
@@ -884,7 +884,7 @@ static struct check_record *oldest_free(struct check_table *table, const struct 
 {
     struct check_record *node = table_get(table, kind, event->lock, event->process, 0);
     for (; node && node->process == event->process; node = table_next_lock(table, node))
-        if (!taken(table, event, node->a))
+        if (!taken(table, event, node->czxid))
             return node;
     return NULL;
 }

@@ -25,7 +25,7 @@ static void judge_lock(struct check_table *table, const struct check_context *co
     struct check_record *node;
     int nodes = 0;
     for (node = table_first_lock(table, RECORD_NODE, lock); node; node = table_next_lock(table, node)) {
-        bool counts = node->process == process && ledger_session(table, process, node->b);
+        bool counts = node->process == process && ledger_session(table, process, node->by_session);
         nodes += counts;
         oldest = counts && !oldest ? node : oldest;
     }
@@ -34,7 +34,7 @@ static void judge_lock(struct check_table *table, const struct check_context *co
         check_violate(note, "%s%s %s %d contender node%s on %s (czxid %lld) for %d owner%s",
                       at_rest ? "at rest " : "", check_process_name(context, process).text,
                       at_rest ? "has" : "says that it is idle, but has", nodes, nodes == 1 ? "" : "s",
-                      check_lock_name(context, lock).text, (long long)oldest->a, claims,
+                      check_lock_name(context, lock).text, (long long)oldest->czxid, claims,
                       claims == 1 ? "" : "s");
 }
 
@@ -109,13 +109,13 @@ static void judge_created(struct check_table *table, const struct check_context 
 static void observe_released(struct check_table *table, const struct event *event)
 {
     if (event->code == 0)
-        table_put(table, RECORD_OWES, event->lock, event->process, 0, 0, 0)->depth++;
+        table_put(table, RECORD_OWES, event->lock, event->process, 0, 0, 0)->pending++;
 }
 
 static void observe_freed(struct check_table *table, const struct event *event)
 {
     struct check_record *owes = table_get(table, RECORD_OWES, event->lock, event->process, 0);
-    if (owes && --owes->depth == 0)
+    if (owes && --owes->pending == 0)
         table_drop(table, owes);
 }
 

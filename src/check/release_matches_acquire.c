@@ -31,7 +31,7 @@
 /* Returns true if the node of the hold is gone. The owner may have been told, or may not know yet. */
 static bool is_lost(struct check_table *table, const struct check_record *claim)
 {
-    return claim && (claim->flags & CLAIM_HOLDING) && !ledger_node(table, claim->lock, claim->a);
+    return claim && (claim->flags & CLAIM_HOLDING) && !ledger_node(table, claim->lock, claim->czxid);
 }
 
 static void judge_answer(struct check_table *table, const struct check_context *context,
@@ -73,7 +73,7 @@ static void judge_released(struct check_table *table, const struct check_context
         check_violate(note, "a release of %s by %s (owner %d) left depth %d, expected %d", WHAT, WHO,
                       event->owner, event->code, claim->depth - 1);
     if (event->code == 0)
-        begin_release(table, event, claim->a);
+        begin_release(table, event, claim->czxid);
 }
 
 static void judge_refused(struct check_table *table, const struct check_context *context,
@@ -128,10 +128,10 @@ static void judge_asked_back(struct check_table *table, const struct check_conte
     if (!claim || (claim->flags & CLAIM_HOLDING) == 0)
         check_violate(note, "%s (owner %d) was asked to give %s back, who does not hold it", WHO,
                       event->owner, WHAT);
-    else if (claim->a != ledger_node_of_token(claim, event->zxid))
-        check_violate(note,
-                      "%s (owner %d) was asked to give %s back for token 0x%llx, but holds it with 0x%llx",
-                      WHO, event->owner, WHAT, (unsigned long long)event->zxid, (unsigned long long)claim->a);
+    else if (claim->czxid != ledger_node_of_token(claim, event->zxid))
+        check_violate(
+            note, "%s (owner %d) was asked to give %s back for token 0x%llx, but holds it with 0x%llx", WHO,
+            event->owner, WHAT, (unsigned long long)event->zxid, (unsigned long long)claim->czxid);
 }
 
 static void judge_closed(struct check_table *table, const struct check_context *context,
@@ -156,7 +156,7 @@ static void observe_deleted(struct check_table *table, const struct event *event
 {
     struct check_record *release = table_first_lock(table, RECORD_RELEASE, event->lock);
     for (; release; release = table_next_lock(table, release)) {
-        if (release->a != event->zxid)
+        if (release->czxid != event->zxid)
             continue;
         release->flags &= (uint16_t)~RELEASE_STANDS;
         if (release->flags & RELEASE_FREED)
