@@ -206,7 +206,7 @@ bool ledger_takes_own_place(struct check_table *table, const struct check_contex
         return false;
     const struct check_record *hold =
         hold_alone(table, context, group_of(context, event->lock), event->process, event->owner);
-    return hold && hold->czxid == event->zxid;
+    return hold && hold->czxid == event->token;
 }
 
 bool ledger_joined_under(struct check_table *table, const struct check_context *context,

@@ -53,7 +53,7 @@ static void judge_apart(struct check_table *table, const struct check_context *c
 static void agree(struct check_table *table, const struct check_context *context, unsigned locks,
                   const struct event *event)
 {
-    bool over = event->kind != EVENT_GRANTED && (event->kind != EVENT_RELEASED || event->code <= 0);
+    bool over = event->kind != EVENT_GRANTED && (event->kind != EVENT_RELEASED || event->depth <= 0);
     for (int lock = 0; lock < context->locks; lock++) {
         struct check_record *call = news_of(table, lock, event->process, event->owner);
         if ((locks >> lock & 1) == 0 || !call)
@@ -97,11 +97,11 @@ static void begin(struct check_table *table, const struct check_context *context
                   struct check_note *note)
 {
     judge_process(table, context, event->process, event->owner, note);
-    if (event->cause == 0)
+    if (event->call_locks == 0)
         table_drop(table, news_of(table, event->lock, event->process, event->owner));
     else
         table_put(table, RECORD_NEWS, event->lock, event->process, event->owner, 0, 0)->locks =
-            (uint16_t)event->cause;
+            (uint16_t)event->call_locks;
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -112,7 +112,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         begin(table, context, event, note);
         break;
     case EVENT_REFUSED:
-        if (event->code != CODE_LOST)
+        if (event->rc != CODE_LOST)
             break;
         judge_news(table, context, event, note);
         break;

@@ -52,7 +52,7 @@ static const struct check_record *other_owner(struct check_table *table, const s
  * unknown, and taken for false. */
 static bool is_taken(const struct check_record *node, const struct event *event)
 {
-    return node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN) && node->czxid == event->zxid;
+    return node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN) && node->czxid == event->token;
 }
 
 /* Returns true if both records name one node. A server that has lost writes gives a czxid again, so processes
@@ -213,7 +213,7 @@ static void admit_late(struct check_table *table, const struct event *event)
     struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
     while (late && late->kind == RECORD_LATE && late->lock == event->lock &&
            late->process == event->process) {
-        if (late->least_capacity > event->code) {
+        if (late->least_capacity > event->capacity) {
             late = table_next(table, late);
             continue;
         }
@@ -270,14 +270,14 @@ static void forget_hold(struct check_table *table, const struct event *event)
     const struct check_record *claim = ledger_claim(table, event);
     struct check_record *ghost =
         claim ? table_get_exact(table, RECORD_GHOST, event->lock, event->process, 0, claim->czxid) : NULL;
-    if (ghost && (ghost->flags & GHOST_HELD) && event->code == 0) /* not an inner release */
+    if (ghost && (ghost->flags & GHOST_HELD) && event->depth == 0) /* not an inner release */
         table_drop(table, ghost);
 }
 
 /* Returns the deleted node if its process waits for the lock, else NULL. */
 static const struct check_record *awaited(struct check_table *table, const struct event *event)
 {
-    const struct check_record *node = ledger_node(table, event->lock, event->zxid);
+    const struct check_record *node = ledger_node(table, event->lock, event->czxid);
     return node && ledger_claims(table, event->lock, node->process, CLAIM_WAITING) ? node : NULL;
 }
 
@@ -290,19 +290,19 @@ static bool is_admitted(struct check_table *table, const struct check_context *c
 static void remember_ghost(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     bool taken = event_is_by_process(event) || event->owner == EVENT_BY_LOSS;
-    bool held = taken && ledger_holder(table, event->lock, -1, event->zxid);
+    bool held = taken && ledger_holder(table, event->lock, -1, event->czxid);
     uint16_t flags = (uint16_t)((taken ? GHOST_TAKEN : 0) | (held ? GHOST_HELD : 0));
     const struct check_record *node = awaited(table, event);
     if (held || (node && is_admitted(table, context, node))) {
-        table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->zxid, event->session)->flags =
+        table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->czxid, event->session)->flags =
             flags;
     } else if (node && context->resizes) {
         int needed = ledger_units_needed(table, context, node);
         struct check_record *late =
-            table_put(table, RECORD_LATE, event->lock, event->process, 0, event->zxid, event->session);
+            table_put(table, RECORD_LATE, event->lock, event->process, 0, event->czxid, event->session);
         late->flags = flags;
         late->least_capacity = (uint16_t)needed;
     }
@@ -313,7 +313,7 @@ static void observe(struct check_table *table, const struct check_context *conte
 {
     switch (event->kind) {
     case EVENT_GRANTED:
-        if (!(ledger_holds(table, event) && event->code > 1)) {
+        if (!(ledger_holds(table, event) && event->depth > 1)) {
             judge_grant(table, context, event, note);
             keep_ghost(table, event);
         }

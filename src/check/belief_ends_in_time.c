@@ -96,7 +96,7 @@ static void judge_node(struct check_table *table, const struct check_context *co
                        const struct event *event, struct check_note *note)
 {
     const struct check_record *term;
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     table_drop_lock(table, RECORD_LEASE_OVER, event->lock, event->process);
     if (event->kind == EVENT_NODE_CREATED || event->owner != EVENT_BY_TIME)
@@ -112,7 +112,7 @@ static void judge_closing(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     struct check_record *term;
-    if (event->code != 1)
+    if (event->time_is_up != 1)
         return;
     for (term = table_first(table, RECORD_TERM); term; term = table_next(table, term))
         if (term->process == event->process && term->session == event->session &&

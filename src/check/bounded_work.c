@@ -57,7 +57,7 @@ enum { LINE, QUEUE, LINES };
 static void judge_request(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code == EVENT_REQUEST_SYNC || event->process == EVENT_PROCESS_NONE)
+    if (event->request == EVENT_REQUEST_SYNC || event->process == EVENT_PROCESS_NONE)
         return;
     int window_ms = context->work_window_ms > 0 ? context->work_window_ms : WORK_WINDOW_MS_DEFAULT;
     struct check_record *work = table_get(table, RECORD_WORK, 0, event->process, 0);
@@ -81,9 +81,9 @@ static int creates_max(const struct check_context *context, int lock, int line)
 static void judge_created(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    int line = event->code == CODE_QUEUED ? QUEUE : LINE;
+    int line = event->node_role == CODE_QUEUED ? QUEUE : LINE;
     struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, line);
-    bool counts = event->code == 1 || event->code == CODE_QUEUED;
+    bool counts = event->node_role == 1 || event->node_role == CODE_QUEUED;
     if (!counts || !allowed || table_get(table, RECORD_OUTAGE, 0, 0, 0))
         return;
     if (allowed->creates == 0)
@@ -219,7 +219,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
 /* The fault that ends an outage is told before this event, and has renewed the allowances. */
 static void observe_outage(struct check_table *table, const struct event *event)
 {
-    if (event->code != 0)
+    if (event->outage != 0)
         table_put(table, RECORD_OUTAGE, 0, 0, 0, 0, 0);
     else
         table_drop_all(table, RECORD_OUTAGE);

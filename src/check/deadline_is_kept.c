@@ -19,9 +19,9 @@
 static void begin(struct check_table *table, const struct event *event)
 {
     table_drop(table, table_get(table, RECORD_DEADLINE, event->lock, event->process, event->owner));
-    if (event->code > 0)
+    if (event->timeout_ms > 0)
         table_put(table, RECORD_DEADLINE, event->lock, event->process, event->owner,
-                  event->now_ms + event->code, 0);
+                  event->now_ms + event->timeout_ms, 0);
 }
 
 static bool is_late(const struct check_record *deadline, const struct check_context *context,

@@ -46,13 +46,13 @@ static void judge_answer(struct check_table *table, const struct check_context *
                       WHO, WHAT);
         return;
     }
-    bool plain = event->code == 0 || event->code == CODE_NOTHING_PENDING || event->code == CODE_ALREADY;
+    bool plain = event->rc == 0 || event->rc == CODE_NOTHING_PENDING || event->rc == CODE_ALREADY;
     bool ending = (question->flags & QUESTION_ENDING) != 0;
-    bool excused = (event->code == CODE_CLOSED && (ending || (question->flags & QUESTION_EXCUSED))) ||
-                   (event->code == CODE_UNSURE && ending);
+    bool excused = (event->rc == CODE_CLOSED && (ending || (question->flags & QUESTION_EXCUSED))) ||
+                   (event->rc == CODE_UNSURE && ending);
     if (!plain && !excused && !ledger_may_fail(table, context))
         check_violate(note, "the request of %s to give %s back failed (%d), but nothing had gone wrong", WHO,
-                      WHAT, event->code);
+                      WHAT, event->rc);
     if (--question->pending == 0)
         table_drop(table, question);
 }
@@ -60,23 +60,23 @@ static void judge_answer(struct check_table *table, const struct check_context *
 static void judge_listens(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 0 && event->code != CODE_UNSUPPORTED && !ledger_may_fail(table, context))
+    if (event->rc != 0 && event->rc != CODE_UNSUPPORTED && !ledger_may_fail(table, context))
         check_violate(note, "%s cannot be asked to give %s back (%d), but nothing had gone wrong", WHO, WHAT,
-                      event->code);
+                      event->rc);
 }
 
 static void observe_set(struct check_table *table, const struct event *event)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     struct check_record *request =
-        table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid);
+        table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->czxid);
     if (event->owner == EVENT_BY_OPERATOR) {
         if (request)
             request->flags = 0;
         return;
     }
-    request = table_put(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid, 0);
+    request = table_put(table, RECORD_REQUEST, event->lock, event->process, 0, event->czxid, 0);
     request->pending++;
     request->flags = REQUEST_UNTOLD;
 }
@@ -84,7 +84,7 @@ static void observe_set(struct check_table *table, const struct event *event)
 static void judge_asked(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
-    int64_t czxid = ledger_node_of_token(ledger_claim(table, event), event->zxid);
+    int64_t czxid = ledger_node_of_token(ledger_claim(table, event), event->token);
     struct check_record *request =
         table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, czxid);
     note->premises = 1;
@@ -156,7 +156,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_NODE_DELETED:
         ledger_note_fault(table, event);
         table_drop(table,
-                   table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid));
+                   table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->czxid));
         break;
     case EVENT_CLOSES:
         observe_closes(table, event);

@@ -44,13 +44,13 @@ static struct check_record *place_of(struct check_table *table, int lock, int pr
 static void take_place(struct check_table *table, const struct check_context *context,
                        const struct event *event)
 {
-    bool is_place = event->code == (context->queues ? CODE_QUEUED : 1);
+    bool is_place = event->node_role == (context->queues ? CODE_QUEUED : 1);
     struct check_record *place = place_of(table, event->lock, event->process);
     if (!is_place || (place && (place->flags & PLACE_WANTED) == 0))
         return;
     table_drop(table, place);
     if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 1)
-        table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->zxid, 0);
+        table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->czxid, 0);
 }
 
 /* Handles the deletion of a place's node. The place is given away if the process asked for that, else it is
@@ -66,10 +66,10 @@ static void leave_place(struct check_table *table, const struct check_context *c
                       !ledger_call_is_broken(table, context, event->lock, event->process);
     if (!by_operator)
         place->flags &= (uint16_t)~PLACE_DELETING;
-    if (place->czxid != event->zxid)
+    if (place->czxid != event->czxid)
         return;
     if (given_away)
-        place->deletion_zxid = event->cause;
+        place->deletion_zxid = event->change_zxid;
     else
         table_drop(table, place);
 }
@@ -121,7 +121,7 @@ static void judge_grant(struct check_table *table, const struct check_context *c
     bool unplaced = place && (place->flags & PLACE_WANTED);
     if (unplaced)
         table_drop(table, place);
-    if (ledger_holds(table, event) && event->code > 1)
+    if (ledger_holds(table, event) && event->depth > 1)
         return;
     place = place_of(table, event->lock, event->process);
     const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
@@ -195,7 +195,7 @@ static void observe_request(struct check_table *table, const struct event *event
 {
     if (event->lock == EVENT_LOCK_NONE)
         return;
-    if (event->code != EVENT_REQUEST_DELETE && event->code != EVENT_REQUEST_MULTI)
+    if (event->request != EVENT_REQUEST_DELETE && event->request != EVENT_REQUEST_MULTI)
         return;
     struct check_record *place = place_of(table, event->lock, event->process);
     if (place && (place->flags & PLACE_NONE) == 0)
@@ -241,8 +241,8 @@ static void observe(struct check_table *table, const struct check_context *conte
 /* Requests that delete no node commute: only a delete or a multi can give a place away. */
 static bool is_local(const struct event *event)
 {
-    return event->kind == EVENT_REQUEST && event->code != EVENT_REQUEST_DELETE &&
-           event->code != EVENT_REQUEST_MULTI;
+    return event->kind == EVENT_REQUEST && event->request != EVENT_REQUEST_DELETE &&
+           event->request != EVENT_REQUEST_MULTI;
 }
 
 const struct property check_granted_in_order = {

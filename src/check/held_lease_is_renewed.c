@@ -20,9 +20,9 @@
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE || event->owner != EVENT_BY_TIME)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE || event->owner != EVENT_BY_TIME)
         return;
-    const struct check_record *holder = ledger_holder(table, event->lock, -1, event->zxid);
+    const struct check_record *holder = ledger_holder(table, event->lock, -1, event->czxid);
     if (holder)
         check_violate(note,
                       "the lease with which %s (owner %d) holds %s has run out: nobody renewed it, or told "

@@ -181,7 +181,7 @@ static void observe_asked(struct check_table *table, const struct event *event)
 {
     struct check_record *claim = begin_claim(table, event);
     claim->flags &= (uint16_t)~CLAIM_CALLS;
-    claim->flags |= (uint16_t)(CLAIM_WAITING | (uint64_t)event->cause << CLAIM_CALL_AT);
+    claim->flags |= (uint16_t)(CLAIM_WAITING | (uint64_t)event->call_locks << CLAIM_CALL_AT);
 }
 
 /* ---- holds of several nodes ---- */
@@ -208,7 +208,7 @@ static void bind_nodes(struct check_table *table, const struct check_context *co
                        const struct event *event, struct check_record *named)
 {
     int left = lock_nodes(context, event->lock);
-    int64_t from = named ? named->czxid : event->zxid;
+    int64_t from = named ? named->czxid : event->token;
     int before = named && (named->flags & NODE_BOUND) ? named->hold_owner : NODE_NOBODY;
     if (named && (named->flags & NODE_SPENT) == 0) {
         bind(named, event->owner);
@@ -260,14 +260,14 @@ static void observe_granted(struct check_table *table, const struct check_contex
     struct check_record *node = NULL;
     if (needs & CHECK_NEEDS_NODES)
         node = ledger_grant(table, event, RECORD_NONE);
-    int64_t czxid = node ? node->czxid : event->zxid;
+    int64_t czxid = node ? node->czxid : event->token;
     struct check_record *claim = begin_claim(table, event);
-    bool anew = (claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1;
+    bool anew = (claim->flags & CLAIM_HOLDING) == 0 || event->depth <= 1;
     if (anew)
         claim->czxid = czxid;
-    claim->other_token = own_place && claim->czxid != event->zxid ? event->zxid : claim->other_token;
+    claim->other_token = own_place && claim->czxid != event->token ? event->token : claim->other_token;
     claim->flags = (uint16_t)((claim->flags & (CLAIM_BESIDE | CLAIM_CALLS)) | CLAIM_HOLDING);
-    claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
+    claim->depth = (uint16_t)(event->depth > 0 ? event->depth : 1);
     if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1)
         bind_nodes(table, context, event, ledger_node(table, event->lock, czxid));
 }
@@ -334,7 +334,7 @@ static void observe_hold_lost(const struct check_context *context, struct check_
 /* Ends the holds of a lock that was closed. An acquire without an answer still waits for one. */
 static void observe_closed(struct check_table *table, const struct event *event)
 {
-    struct check_record *claim = event->code == 0 ? table_first_lock(table, RECORD_CLAIM, event->lock) : NULL;
+    struct check_record *claim = event->rc == 0 ? table_first_lock(table, RECORD_CLAIM, event->lock) : NULL;
     while (claim) {
         if (claim->process != event->process || (claim->flags & (CLAIM_HOLDING | CLAIM_VOID)) == 0) {
             claim = table_next_lock(table, claim);
@@ -350,7 +350,7 @@ static void observe_claim(struct check_table *table, const struct check_context 
                           const struct event *event)
 {
     struct check_record *claim = ledger_claim(table, event);
-    bool anew = context->contender_per_unit && event->kind == EVENT_GRANTED && event->code <= 1;
+    bool anew = context->contender_per_unit && event->kind == EVENT_GRANTED && event->depth <= 1;
     if (anew && claim && (claim->flags & CLAIM_HOLDING)) { /* its former hold is lost */
         claim->flags &= (uint16_t)~CLAIM_HOLDING;
         spend_nodes(table, event->process, NODE_NOBODY);
@@ -371,12 +371,12 @@ static void observe_claim(struct check_table *table, const struct check_context 
     else if (event->kind == EVENT_FAILED)
         observe_failed(table, claim);
     else if (event->kind == EVENT_RELEASED)
-        observe_released(table, claim, event->code);
+        observe_released(table, claim, event->depth);
     else if (event->kind == EVENT_HOLD_LOST)
         observe_hold_lost(context, claim);
     else if (event->kind == EVENT_REFUSED &&
-             event->code != CODE_NOTHING_PENDING) /* that one is a refused cancel */
-        observe_refused(table, claim, event->code);
+             event->rc != CODE_NOTHING_PENDING) /* that one is a refused cancel */
+        observe_refused(table, claim, event->rc);
 }
 
 /* Returns true if this event may end a hold. */
@@ -418,10 +418,11 @@ static uint16_t directory_flags(const struct event *created)
 static void observe_queued(struct check_table *table, const struct event *event)
 {
     if (event->kind == EVENT_NODE_CREATED)
-        table_put(table, RECORD_QUEUED, event->lock, event->process, 0, event->zxid, event->session)->flags =
+        table_put(table, RECORD_QUEUED, event->lock, event->process, 0, event->czxid, event->session)->flags =
             directory_flags(event);
     else
-        table_drop(table, table_get_exact(table, RECORD_QUEUED, event->lock, event->process, 0, event->zxid));
+        table_drop(table,
+                   table_get_exact(table, RECORD_QUEUED, event->lock, event->process, 0, event->czxid));
 }
 
 static void observe_node(struct check_table *table, const struct check_context *context,
@@ -429,15 +430,15 @@ static void observe_node(struct check_table *table, const struct check_context *
 {
     if (event->lock == EVENT_LOCK_NONE)
         return;
-    if (event->code == CODE_QUEUED)
+    if (event->node_role == CODE_QUEUED)
         observe_queued(table, event);
-    if (event->code != 1)
+    if (event->node_role != 1)
         return;
     if (event->kind == EVENT_NODE_CREATED)
-        table_put(table, RECORD_NODE, event->lock, event->process, 0, event->zxid, event->session)->flags =
+        table_put(table, RECORD_NODE, event->lock, event->process, 0, event->czxid, event->session)->flags =
             (uint16_t)(directory_flags(event) | (is_under(table, context, event) ? NODE_UNDER : 0));
     else
-        table_drop(table, ledger_node(table, event->lock, event->zxid));
+        table_drop(table, ledger_node(table, event->lock, event->czxid));
 }
 
 static void note_shown(struct check_table *table, const struct event *event)
@@ -463,12 +464,12 @@ static bool has_run_out(const struct check_context *context, const struct event 
 static void note_deleted(struct check_table *table, const struct check_context *context,
                          const struct event *event)
 {
-    if (event->code != 1 || !ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+    if (event->node_role != 1 || !ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
         return;
     if (event->owner == EVENT_BY_OPERATOR)
-        table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid, 0);
+        table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->czxid, 0);
     else if (has_run_out(context, event))
-        table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->zxid, 0);
+        table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->czxid, 0);
 }
 
 /* Keeps nodes that the operator deleted, or whose leases have ended, as long as a present wait may refer to
@@ -503,18 +504,18 @@ static void observe_evicted(struct check_table *table, const struct check_contex
 static struct check_record *watch_of(struct check_table *table, const struct event *event)
 {
     struct check_record *record =
-        table_get_exact(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid);
+        table_get_exact(table, RECORD_WATCH, event->lock, event->process, event->watch, event->czxid);
     for (int type = EVENT_WATCH_OWN; !record && type <= EVENT_WATCH_COUNT; type++)
-        record = table_get_exact(table, RECORD_WATCH, event->lock, event->process, type, event->zxid);
+        record = table_get_exact(table, RECORD_WATCH, event->lock, event->process, type, event->czxid);
     return record;
 }
 
 static void observe_watch_set(struct check_table *table, const struct event *event)
 {
     struct check_record *record =
-        table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0);
+        table_put(table, RECORD_WATCH, event->lock, event->process, event->watch, event->czxid, 0);
     record->watches++;
-    record->directory = event->code == EVENT_WATCH_PARENT ? event->owner : 0;
+    record->directory = event->watch == EVENT_WATCH_PARENT ? event->owner : 0;
     record->by_session = event->session;
 }
 
@@ -548,7 +549,7 @@ static void observe_listener(struct check_table *table, const struct event *even
 {
     if (event->kind == EVENT_CRASHED || event->kind == EVENT_STOPPED)
         table_drop_process(table, RECORD_LISTENER, event->process);
-    else if (event->code != 0)
+    else if (event->rc != 0)
         return; /* refused: nothing has changed */
     else if (event->kind == EVENT_LISTENS)
         table_put(table, RECORD_LISTENER, event->lock, event->process, 0, 0, 0);
@@ -595,11 +596,11 @@ static void learn_capacity(struct check_table *table, const struct check_context
     int before = ledger_capacity(table, context, lock, process);
     int largest = ledger_largest_capacity(table, context, lock, process);
     bool claims = group_claims(table, context, lock, process, CLAIM_WAITING | CLAIM_HOLDING) > 0;
-    if (event->code < before)
+    if (event->capacity < before)
         note_room(table, context, event);
     struct check_record *known = table_put(table, RECORD_CAPACITY, group, process, 0, 0, 0);
-    known->capacity = (uint16_t)event->code;
-    known->largest_capacity = (uint16_t)(claims && largest > event->code ? largest : event->code);
+    known->capacity = (uint16_t)event->capacity;
+    known->largest_capacity = (uint16_t)(claims && largest > event->capacity ? largest : event->capacity);
     settle_capacity(table, context, lock, known);
 }
 
@@ -616,7 +617,7 @@ static void observe_capacity(struct check_table *table, const struct check_conte
     struct check_record *known = table_get(table, RECORD_CAPACITY, group, event->process, 0);
     if (event->kind == EVENT_CAPACITY) {
         learn_capacity(table, context, event);
-    } else if (known && event->kind == EVENT_LOCK_CLOSED && event->code == 0) {
+    } else if (known && event->kind == EVENT_LOCK_CLOSED && event->rc == 0) {
         table_drop(table, known);
     } else if (event->kind == EVENT_ASKED && group_claims(table, context, event->lock, event->process,
                                                           CLAIM_WAITING | CLAIM_HOLDING) == 0) {
@@ -639,11 +640,11 @@ static void observe_count(struct check_table *table, const struct check_context 
     }
     int group = group_of(context, event->lock);
     if (event->kind == EVENT_COUNT_SET) {
-        table_put(table, RECORD_COUNT, group, 0, 0, 0, 0)->capacity = (uint16_t)event->code;
+        table_put(table, RECORD_COUNT, group, 0, 0, 0, 0)->capacity = (uint16_t)event->capacity;
         return;
     }
     struct check_record *shut = table_get(table, RECORD_SHUT, group, event->process, 0);
-    if (event->kind == EVENT_LOCK_CLOSED && event->code == 0)
+    if (event->kind == EVENT_LOCK_CLOSED && event->rc == 0)
         table_put(table, RECORD_SHUT, group, event->process, 0, 0, 0);
     else if (shut && event->kind == EVENT_ASKED)
         table_drop(table, shut);
@@ -714,7 +715,7 @@ const struct check_record *ledger_holder(struct check_table *table, int lock, in
 
 void ledger_note_fault(struct check_table *table, const struct event *event)
 {
-    bool directory = event->kind == EVENT_NODE_DELETED && event->code == 0 && event->owner == 0 &&
+    bool directory = event->kind == EVENT_NODE_DELETED && event->node_role == 0 && event->owner == 0 &&
                      event->lock != EVENT_LOCK_NONE;
     if (event->kind == EVENT_FAULT)
         table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->faults |= (uint16_t)(1u << event->owner);
@@ -893,14 +894,14 @@ struct check_record *ledger_grant(struct check_table *table, const struct event 
                                   enum record_kind ghosts)
 {
     struct check_record *node =
-        table_get_exact(table, RECORD_NODE, event->lock, event->process, 0, event->zxid);
+        table_get_exact(table, RECORD_NODE, event->lock, event->process, 0, event->token);
     if (!node && ghosts != RECORD_NONE)
-        node = table_get_exact(table, ghosts, event->lock, event->process, 0, event->zxid);
-    if (node || table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid) ||
-        table_get_exact(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->zxid))
+        node = table_get_exact(table, ghosts, event->lock, event->process, 0, event->token);
+    if (node || table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->token) ||
+        table_get_exact(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->token))
         return node;
     /* Without a token the grant may rest on the deleted node, which only a ghost can represent. */
-    bool evicted = event->zxid == 0 && table_get(table, RECORD_EVICTED, event->lock, event->process, 0);
+    bool evicted = event->token == 0 && table_get(table, RECORD_EVICTED, event->lock, event->process, 0);
     struct check_record *ghost = ghosts != RECORD_NONE ? oldest_free(table, event, ghosts) : NULL;
     if (evicted && (ghost || ghosts == RECORD_NONE))
         return ghost;

@@ -209,7 +209,7 @@ static bool has_to_wait(struct check_table *table, const struct check_context *c
                         const struct event *event)
 {
     const struct contender contender = {
-        .lock = event->lock, .process = event->process, .owner = -1, .czxid = event->zxid};
+        .lock = event->lock, .process = event->process, .owner = -1, .czxid = event->czxid};
     return !ledger_admits(table, context, &contender, NULL);
 }
 
@@ -224,7 +224,7 @@ static void observe(struct check_table *table, const struct check_context *conte
             }
         return;
     }
-    if (event->code == 1 && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) &&
+    if (event->node_role == 1 && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) &&
         has_to_wait(table, context, event))
         note->premises = 1;
 }

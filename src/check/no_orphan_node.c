@@ -81,7 +81,7 @@ static bool claims_nothing(struct check_table *table, int lock, int process)
 static void judge_settled(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 1 || !may_be_held_to_idle(table, context, event->process))
+    if (event->idle != 1 || !may_be_held_to_idle(table, context, event->process))
         return;
     for (int lock = 0; lock < context->locks; lock++)
         if (claims_nothing(table, lock, event->process)) {
@@ -95,20 +95,20 @@ static void judge_created(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     note->premises =
-        event->code != 0 && event->lock != EVENT_LOCK_NONE && event->process != EVENT_PROCESS_NONE;
-    if (!note->premises || event->cause != 1 || !may_be_held_to_idle(table, context, event->process))
+        event->node_role != 0 && event->lock != EVENT_LOCK_NONE && event->process != EVENT_PROCESS_NONE;
+    if (!note->premises || event->creator_idle != 1 || !may_be_held_to_idle(table, context, event->process))
         return;
     bool lives = ledger_session(table, event->process, event->session);
     if (lives && claims_nothing(table, event->lock, event->process))
         check_violate(note, "%s says that it is idle, but its create of a %s %s (czxid %lld) was under way",
                       check_process_name(context, event->process).text,
-                      event->code == CODE_QUEUED ? "node in the queue of" : "contender node on",
-                      check_lock_name(context, event->lock).text, (long long)event->zxid);
+                      event->node_role == CODE_QUEUED ? "node in the queue of" : "contender node on",
+                      check_lock_name(context, event->lock).text, (long long)event->czxid);
 }
 
 static void observe_released(struct check_table *table, const struct event *event)
 {
-    if (event->code == 0)
+    if (event->depth == 0)
         table_put(table, RECORD_OWES, event->lock, event->process, 0, 0, 0)->pending++;
 }
 

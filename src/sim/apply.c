@@ -151,7 +151,7 @@ bool world_enabled(struct world *world, const struct action *action)
 static void announce_fault(const struct action *action)
 {
     struct event event = observe_process(EVENT_FAULT, action->process);
-    event.code = action->kind;
+    event.action = action->kind;
     event.owner = world_action_infos[action->kind].fault_class;
     observe(&event);
 }
@@ -290,7 +290,7 @@ static void do_service_fault(const struct action *action)
     bool after = has_outage();
     if (before != after) {
         struct event event = observe_process(EVENT_OUTAGE, EVENT_PROCESS_NONE);
-        event.code = after;
+        event.outage = after;
         observe(&event);
     }
 }

@@ -67,8 +67,17 @@ void observe(const struct event *event)
 
 struct event observe_process(int kind, int p)
 {
-    struct event event = {.kind = (uint8_t)kind, .process = (uint8_t)p, .lock = EVENT_LOCK_NONE};
+    struct event event; /* no initializer: for a struct with unions gcc makes a copy of it */
+    event.kind = (uint8_t)kind;
+    event.process = (uint8_t)p;
+    event.lock = EVENT_LOCK_NONE;
+    event.owner = 0;
+    event.code = 0;
+    event.zxid = 0;
+    event.cause = 0;
+    event.session = 0;
     event.now_ms = clock_now_ms();
+    event.path = NULL;
     return event;
 }
 
