@@ -3,7 +3,8 @@
 
 /* Semantic events: the record of a run, and the only input of judges (<lockstep/property.h>). A world, or
  * the runner on a real server, emits them in the order in which they happened. Within one step, a cause
- * comes before its effects. The comment of a kind lists the fields of struct event that it fills in. */
+ * comes before its effects. The comment of a kind lists the fields of struct event that it fills in, by their
+ * names for that kind. */
 #ifndef LOCKSTEP_EVENT_H
 #define LOCKSTEP_EVENT_H
 
@@ -25,20 +26,19 @@ enum event_kind {
     /* ---- The client's side: calls to the recipe, and its answers. ---- */
 
     /* process, lock, owner: the owner asks for the lock. Further:
-     * - code = timeout in ms, -1 = for ever, 0 = try.
-     * - cause = the locks of a call for several, a bit for each; else 0. */
+     * - timeout_ms, -1 = for ever, 0 = try.
+     * - call_locks = the locks of a call for several, a bit for each; else 0. */
     EVENT_ASKED,
-    /* process, lock, owner; zxid = fencing token; session = that of the handle which holds it, 0 = none;
-     * code = depth */
+    /* process, lock, owner; fencing token; session = that of the handle which holds it, 0 = none; depth */
     EVENT_GRANTED,
-    /* process, lock, owner; code = rc: the acquire ended without the lock; cause = 1 if the answer came
+    /* process, lock, owner; rc: the acquire ended without the lock; within_stop = 1 if the answer came
      * within stop(), or within close() of this lock; else 0 */
     EVENT_FAILED,
     EVENT_CANCELED, /* process, lock, owner: the caller gives the pending acquire up; FAILED follows */
-    EVENT_RELEASED, /* process, lock, owner; code = depth left; 0 = the caller stops using the lock now */
-    EVENT_REFUSED,  /* process, lock, owner; code = rc: a release was refused, or a cancel within a report */
-    EVENT_FREED,    /* process, lock, owner; code = rc: the release is complete; cause as of FAILED */
-    EVENT_WARNED,   /* process, lock; code = warning */
+    EVENT_RELEASED, /* process, lock, owner; depth that is left; 0 = the caller stops using the lock now */
+    EVENT_REFUSED,  /* process, lock, owner; rc: a release was refused, or a cancel within a report */
+    EVENT_FREED,    /* process, lock, owner; rc: the release is complete; within_stop as of FAILED */
+    EVENT_WARNED,   /* process, lock; warning */
     EVENT_IDLE,     /* process: the recipe has no work left in the background */
 
     /* ---- The session as the recipe tells it to its listeners. ---- */
@@ -60,18 +60,19 @@ enum event_kind {
     /* ---- Belief: a change of the answer of the recipe's query() (D5). ---- */
 
     EVENT_BELIEVES, /* process, lock, owner: the answer became LS_HELD */
-    /* process, lock, owner; code = another answer (enum ls_belief in recipe.h); cause = enum event_doubt */
+    /* process, lock, owner; belief = another answer (enum ls_belief in recipe.h); doubt */
     EVENT_DOUBTS,
 
     /* ---- The coordinator: the committed log and its sessions. ---- */
 
-    /* process (creator), lock, zxid = czxid, session = ephemeral owner, path. Further:
-     * - code = 1 for a contender: an ephemeral child of the lock's directory; 2 for a node that queues
+    /* process (creator), lock, czxid, session = ephemeral owner, path. Further:
+     * - node_role = 1 for a contender: an ephemeral child of the lock's directory; 2 for a node that queues
      *   (LS_NODE_QUEUED in recipe.h); else 0.
      * - owner = number of its directory among those of the recipe, 0 if that names none.
-     * - cause = 1 if code is not 0, and idle() of its process says that no clean-up is left over; else 0. */
+     * - creator_idle = 1 if node_role is not 0, and idle() of its process says that no clean-up is left over;
+     *   else 0. */
     EVENT_NODE_CREATED,
-    /* process, lock, session, path, code likewise; zxid = the node's czxid; cause = zxid of the deletion;
+    /* process, lock, session, path, node_role likewise; czxid; change_zxid = zxid of the deletion;
      * owner = one of these:
      * - 1 + the process whose request deleted the node while its session lived.
      * - EVENT_BY_OPERATOR: the operator deleted it while its session lived.
@@ -81,39 +82,39 @@ enum event_kind {
      * - 0: a server deleted it, its session was over already, or the reason is unknown (a real server). */
     EVENT_NODE_DELETED,
     EVENT_SESSION_OPENED, /* process, session: its opening is committed */
-    /* process, session: expired or closed at the server, and its nodes still stand; code = 1 if its time
-     * was up by the clock */
+    /* process, session: expired or closed at the server, and its nodes still stand; time_is_up = 1
+     * if it was up by the clock */
     EVENT_SESSION_CLOSING,
     EVENT_SESSION_CLOSED, /* process, session: its nodes are gone from the committed log */
 
     /* ---- Requests and watches. ---- */
 
-    EVENT_REQUEST, /* process, lock; code = enum event_request: a request was issued */
-    /* process, lock; zxid = czxid of the watched node, 0 = absent; code = enum event_watch. Further:
+    EVENT_REQUEST, /* process, lock; request: a request was issued */
+    /* process, lock; czxid of the watched node, 0 = absent; watch. Further:
      * - session = that of the handle; 0 if it is over, even if the process was not told yet.
      * - owner = with EVENT_WATCH_PARENT the number of the directory, as of NODE_CREATED. */
     EVENT_WATCH_SET,
-    /* as WATCH_SET: the watch fired, was removed, or its handle is gone; cause = zxid of the change for
-     * which it fired, 0 = told at reconnect */
+    /* as WATCH_SET: the watch fired, was removed, or its handle is gone; change_zxid = zxid of the
+     * change for which it fired, 0 = told at reconnect */
     EVENT_WATCH_GONE,
-    /* process, lock: a node event was delivered to a watcher; code = ZooKeeper's event type. Further:
-     * - zxid = czxid of the created or deleted node. With a changed child list: of the deleted child, 0 if no
+    /* process, lock: a node event was delivered to a watcher; zk_type = ZooKeeper's event type. Further:
+     * - czxid of the created or deleted node. With a changed child list: of the deleted child, 0 if no
      *   child was deleted.
-     * - cause = zxid of the change, 0 = told at reconnect.
+     * - change_zxid = zxid of the change, 0 = told at reconnect.
      * - owner = 1 if it was a node of this process; else 0. */
     EVENT_WOKEN,
-    /* process, lock, owner: a write reached the resource; zxid = fencing token that was sent. Further:
-     * - code = 1 if the resource took the write, 0 if it refused.
-     * - cause = czxid of the contender node (the token) if a guarded multi wrote; else 0. */
+    /* process, lock, owner: a write reached the resource; fencing token that was sent. Further:
+     * - taken = 1 if the resource took the write, 0 if it refused.
+     * - guard_czxid = czxid of the contender node (the token) if a guarded multi wrote; else 0. */
     EVENT_EFFECT,
-    /* process, lock, owner; code = rc: the answer to a guarded write; zxid = fencing token of the hold under
-     * which it was written */
+    /* process, lock, owner; rc: the answer to a guarded write; fencing token of the hold under which it was
+     * written */
     EVENT_WRITTEN,
 
     /* ---- Revocation. ---- */
 
-    EVENT_REVOKE_ASKED, /* process, lock, owner: asked to give back the hold with the token zxid */
-    EVENT_REVOKE_SENT,  /* process, lock; code = rc: the answer to the process that asked */
+    EVENT_REVOKE_ASKED, /* process, lock, owner: asked to give back the hold with this token */
+    EVENT_REVOKE_SENT,  /* process, lock; rc: the answer to the process that asked */
 
     /* ---- Processes and links. ---- */
 
@@ -123,26 +124,26 @@ enum event_kind {
     EVENT_PAUSED,    /* process */
     EVENT_RESUMED,   /* process */
     /* process or none: a fault, or the end of one, before its consequences. An expiry that is due is no
-     * fault. code = enum action_kind (sim.h), owner = enum event_fault */
+     * fault. action = enum action_kind (sim.h), owner = enum event_fault */
     EVENT_FAULT,
 
     /* ---- The recipe itself. ---- */
 
-    EVENT_MISBEHAVED, /* process; code = enum event_offence; path = where, NULL if unknown */
+    EVENT_MISBEHAVED, /* process; offence; path = where, NULL if unknown */
 
     /* ---- The run, and further kinds. A new kind goes to the end: numbers of kinds never change. ---- */
 
     EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no fault pending */
     /* process: a callback was run, and no request of the process is under way.
-     * - code = 1 if idle() of the recipe says that no clean-up is left over; else 0. */
+     * - idle = 1 if idle() of the recipe says that no clean-up is left over; else 0. */
     EVENT_SETTLED,
-    /* process, lock; code = rc: 0 = all acquires, holds and releases of the lock by this process are over;
+    /* process, lock; rc: 0 = all acquires, holds and releases of the lock by this process are over;
      * negative = the close was refused and has changed nothing */
     EVENT_LOCK_CLOSED,
-    /* as NODE_DELETED: the data of an ephemeral node was set; cause = zxid of the write.
+    /* as NODE_DELETED: the data of an ephemeral node was set; change_zxid = zxid of the write.
      * - owner = EVENT_BY_OPERATOR, or 0 = a client, which asks to give the lock back. */
     EVENT_NODE_SET,
-    /* process, lock; code = rc of revocable(): 0 = from now on the process is told of requests to give the
+    /* process, lock; rc of revocable(): 0 = from now on the process is told of requests to give the
      * lock back */
     EVENT_LISTENS,
     EVENT_REVOKES, /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
@@ -151,15 +152,15 @@ enum event_kind {
      * missing. The server read it after the operator's last deletion of a contender of this process.
      * Worlds with one server only */
     EVENT_LISTED,
-    /* process, lock, owner; zxid = fencing token: the hold is over. Its session goes on. cause = 1 if a
+    /* process, lock, owner; fencing token: the hold is over. Its session goes on. lease_timer = 1 if a
      * timer of LS_TIMER_LEASE (recipe.h) fired in this step; else 0 */
     EVENT_HOLD_LOST,
-    /* process, lock; code = capacity of the lock's group that the process knows from now on. A close of
+    /* process, lock; capacity of the lock's group that the process knows from now on. A close of
      * the lock, and the end of the process, restore the declared capacity */
     EVENT_CAPACITY,
-    EVENT_COUNT_SET, /* lock; code = capacity that stands in the lock's node from now on, 0 = none */
-    /* code = 1: an outage of the servers begins. Until a fault of the servers ends, they answer that they
-     * cannot do what clients need. code = 0: the outage is over */
+    EVENT_COUNT_SET, /* lock; capacity that stands in the lock's node from now on, 0 = none */
+    /* outage = 1: an outage of the servers begins. Until a fault of the servers ends, they answer that they
+     * cannot do what clients need. outage = 0: the outage is over */
     EVENT_OUTAGE,
     EVENT_KINDS
 };
@@ -232,15 +233,52 @@ enum event_watch {
     EVENT_WATCH_COUNT,       /* on the node of the lock's capacity, also while it is absent */
 };
 
-/* One event. Its kind decides the meaning of `code`, `zxid`, `cause`, `session` and `path`. */
+/* One event. Its kind decides the meaning of `code`, `zxid`, `cause`, `session` and `path`. The members of a
+ * union are names of the same bytes: `code`, `zxid` and `cause` for every kind, the others for the kinds that
+ * their comments list. */
 struct event {
-    uint8_t kind;     /* enum event_kind */
-    uint8_t process;  /* index, or EVENT_PROCESS_NONE */
-    uint8_t lock;     /* index, or EVENT_LOCK_NONE */
-    uint8_t owner;    /* number of the owner in its process, unless the kind has another meaning */
-    int32_t code;     /* by kind */
-    int64_t zxid;     /* by kind */
-    int64_t cause;    /* by kind */
+    uint8_t kind;    /* enum event_kind */
+    uint8_t process; /* index, or EVENT_PROCESS_NONE */
+    uint8_t lock;    /* index, or EVENT_LOCK_NONE */
+    uint8_t owner;   /* number of the owner in its process, unless the kind has another meaning */
+    union {
+        int32_t code;       /* by kind */
+        int32_t rc;         /* FAILED, REFUSED, FREED, WRITTEN, REVOKE_SENT, LOCK_CLOSED, LISTENS: 0, or an
+                               error of enum ls_err, which is negative */
+        int32_t timeout_ms; /* ASKED: time in ms; 0 = try, -1 = for ever */
+        int32_t depth;      /* GRANTED, RELEASED: levels of the hold from now on, 0 or more */
+        int32_t warning;    /* WARNED: enum ls_warning */
+        int32_t belief;     /* DOUBTS: enum ls_belief, not LS_HELD */
+        int32_t node_role;  /* NODE_CREATED, NODE_DELETED, NODE_SET: 1 = contender, 2 = node that queues, 0 =
+                               other node */
+        int32_t time_is_up; /* SESSION_CLOSING: 1 = expired by the clock, else 0 */
+        int32_t request;    /* REQUEST: enum event_request */
+        int32_t watch;      /* WATCH_SET, WATCH_GONE: enum event_watch */
+        int32_t zk_type;    /* WOKEN: ZooKeeper's event type: a ZOO_…_EVENT of zookeeper.h */
+        int32_t taken;      /* EFFECT: 1 = the resource took the write, 0 = refused */
+        int32_t action;     /* FAULT: enum action_kind */
+        int32_t offence;    /* MISBEHAVED: enum event_offence */
+        int32_t idle;       /* SETTLED: answer of idle(), 0 or 1 */
+        int32_t capacity;   /* CAPACITY, COUNT_SET: number of units; with COUNT_SET, 0 = none */
+        int32_t outage;     /* OUTAGE: 1 = begins, 0 = over */
+    };
+    union {
+        int64_t zxid;  /* by kind */
+        int64_t czxid; /* NODE_…, WATCH_…, WOKEN: zxid that created the node; 0 = no node */
+        int64_t token; /* GRANTED, EFFECT, WRITTEN, REVOKE_ASKED, HOLD_LOST: fencing token; 0 = unknown */
+    };
+    union {
+        int64_t cause;        /* by kind */
+        int64_t call_locks;   /* ASKED: locks of a call for several, a bit for each; 0 = one lock */
+        int64_t within_stop;  /* FAILED, FREED: 1 = answer within stop(), or within close() of the lock; else
+                                 0 */
+        int64_t doubt;        /* DOUBTS: enum event_doubt */
+        int64_t creator_idle; /* NODE_CREATED: answer of idle() of the creator, 0 or 1 */
+        int64_t change_zxid;  /* NODE_DELETED, NODE_SET, WATCH_GONE, WOKEN: zxid of the change; 0 = told at
+                                 reconnect */
+        int64_t guard_czxid;  /* EFFECT: czxid of the contender that a guarded multi checked; 0 = no guard */
+        int64_t lease_timer;  /* HOLD_LOST: 1 = a timer of LS_TIMER_LEASE fired in this step, else 0 */
+    };
     int64_t session;  /* by kind; 0 = none */
     int64_t now_ms;   /* time in ms: virtual, or real since the start; 0 in untimed runs */
     const char *path; /* text for people, by kind; NULL = none; valid during the call only */

@@ -78,7 +78,7 @@ int group_watches(struct check_table *table, const struct check_context *context
     int count = 0;
     struct check_record *record = group_first_record(table, context, RECORD_WATCH, lock);
     for (; record; record = group_next_record(table, context, record))
-        count += record->process == process && record->owner == type ? record->flags : 0;
+        count += record->process == process && record->owner == type ? record->watches : 0;
     return count;
 }
 
@@ -128,14 +128,14 @@ static const struct check_record *told_capacity(struct check_table *table,
 int ledger_capacity(struct check_table *table, const struct check_context *context, int lock, int process)
 {
     const struct check_record *told = told_capacity(table, context, lock, process);
-    return told ? told->flags : spec_of(context, lock)->capacity;
+    return told ? told->capacity : spec_of(context, lock)->capacity;
 }
 
 int ledger_largest_capacity(struct check_table *table, const struct check_context *context, int lock,
                             int process)
 {
     const struct check_record *told = told_capacity(table, context, lock, process);
-    return told ? told->depth : spec_of(context, lock)->capacity;
+    return told ? told->largest_capacity : spec_of(context, lock)->capacity;
 }
 
 static int capacity_of(struct check_table *table, const struct check_context *context,
@@ -150,7 +150,7 @@ static int capacity_of(struct check_table *table, const struct check_context *co
 struct contender contender_of_record(const struct check_record *record)
 {
     return (struct contender){
-        .lock = record->lock, .process = record->process, .owner = -1, .czxid = record->a};
+        .lock = record->lock, .process = record->process, .owner = -1, .czxid = record->czxid};
 }
 
 /* Returns the contender's owner's hold of this lock of the group, if its node exists; else NULL. */
@@ -159,7 +159,7 @@ static struct check_record *standing_hold(struct check_table *table, const struc
 {
     struct check_record *claim = table_get(table, RECORD_CLAIM, lock, contender->process, contender->owner);
     bool holds = claim && (claim->flags & CLAIM_HOLDING);
-    return holds && ledger_node(table, lock, claim->a) ? claim : NULL;
+    return holds && ledger_node(table, lock, claim->czxid) ? claim : NULL;
 }
 
 /* Returns true if the owner has a hold in the group with this node, or, if `czxid` is 0, one of an exclusive
@@ -172,7 +172,7 @@ static bool is_own(struct check_table *table, const struct check_context *contex
     int group = group_of(context, contender->lock);
     for (int lock = group; lock < context->locks && group_of(context, lock) == group; lock++) {
         struct check_record *hold = standing_hold(table, contender, lock);
-        if (hold && (czxid != 0 ? hold->a == czxid : is_exclusive(context, lock)))
+        if (hold && (czxid != 0 ? hold->czxid == czxid : is_exclusive(context, lock)))
             return true;
     }
     return false;
@@ -206,7 +206,7 @@ bool ledger_takes_own_place(struct check_table *table, const struct check_contex
         return false;
     const struct check_record *hold =
         hold_alone(table, context, group_of(context, event->lock), event->process, event->owner);
-    return hold && hold->a == event->zxid;
+    return hold && hold->czxid == event->token;
 }
 
 bool ledger_joined_under(struct check_table *table, const struct check_context *context,
@@ -230,7 +230,7 @@ struct obstacles {
 
 static const struct check_record *older(const struct check_record *a, const struct check_record *b)
 {
-    return !a || b->a < a->a ? b : a;
+    return !a || b->czxid < a->czxid ? b : a;
 }
 
 static void add_obstacle(struct obstacles *obstacles, const struct check_context *context,
@@ -246,7 +246,7 @@ static void add_obstacle(struct obstacles *obstacles, const struct check_context
  * position of that hold: before all others. */
 static bool is_before(const struct check_record *node, int64_t czxid)
 {
-    return node->a < czxid || (node->flags & NODE_UNDER);
+    return node->czxid < czxid || (node->flags & NODE_UNDER);
 }
 
 /* Adds the contenders before this one, except nodes by which its owner holds. */
@@ -255,8 +255,8 @@ static void add_line(struct check_table *table, const struct check_context *cont
 {
     struct check_record *node = group_first_record(table, context, RECORD_NODE, contender->lock);
     for (; node; node = group_next_record(table, context, node))
-        if (is_before(node, contender->czxid) && node->a != contender->czxid && node->a != contender->gone &&
-            !is_own(table, context, contender, node->a))
+        if (is_before(node, contender->czxid) && node->czxid != contender->czxid &&
+            node->czxid != contender->gone && !is_own(table, context, contender, node->czxid))
             add_obstacle(obstacles, context, node);
 }
 
@@ -280,10 +280,10 @@ static void add_nodes_of_holds(struct check_table *table, const struct check_con
 {
     struct check_record *node = group_first_record(table, context, RECORD_NODE, contender->lock);
     for (; node; node = group_next_record(table, context, node)) {
-        bool own = node->process == contender->process && node->depth == contender->owner;
-        bool counted = with_line && node->a < contender->czxid;
-        if (ledger_is_bound(node) && !own && !counted && node->a != contender->czxid &&
-            node->a != contender->gone)
+        bool own = node->process == contender->process && node->hold_owner == contender->owner;
+        bool counted = with_line && node->czxid < contender->czxid;
+        if (ledger_is_bound(node) && !own && !counted && node->czxid != contender->czxid &&
+            node->czxid != contender->gone)
             add_obstacle(obstacles, context, node);
     }
 }
@@ -297,11 +297,11 @@ static void add_holds(struct check_table *table, const struct check_context *con
     struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, contender->lock);
     for (; claim; claim = group_next_record(table, context, claim)) {
         bool own = is_owners(table, contender, claim, under);
-        bool counted = with_line && claim->a < contender->czxid;
-        if ((claim->flags & CLAIM_HOLDING) == 0 || own || counted || claim->a == contender->czxid ||
-            claim->a == contender->gone)
+        bool counted = with_line && claim->czxid < contender->czxid;
+        if ((claim->flags & CLAIM_HOLDING) == 0 || own || counted || claim->czxid == contender->czxid ||
+            claim->czxid == contender->gone)
             continue;
-        const struct check_record *node = ledger_node(table, claim->lock, claim->a);
+        const struct check_record *node = ledger_node(table, claim->lock, claim->czxid);
         if (node && !(with_line && (node->flags & NODE_UNDER)))
             add_obstacle(obstacles, context, node);
     }
@@ -341,7 +341,7 @@ static struct obstacles nodes_before(struct check_table *table, const struct che
     struct obstacles obstacles = {0};
     struct check_record *other = group_first_record(table, context, RECORD_NODE, node->lock);
     for (; other; other = group_next_record(table, context, other))
-        if (other->a < node->a)
+        if (other->czxid < node->czxid)
             add_obstacle(&obstacles, context, other);
     return obstacles;
 }

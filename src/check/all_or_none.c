@@ -16,8 +16,8 @@
  * Checked by tests/check/reference/all_or_none.h. */
 #include "check/properties.h"
 
-/* RECORD_NEWS: lock, process, owner. flags = locks of the call, a bit each. Depth: kind of the lock's last
- * news, 0 if all locks of the call had the same. */
+/* RECORD_NEWS: lock, process, owner; locks of the call, a bit each; news: kind of the lock's last news, 0 if
+ * all locks of the call had the same. */
 
 static struct check_record *news_of(struct check_table *table, int lock, int process, int owner)
 {
@@ -30,7 +30,7 @@ static int find_other(struct check_table *table, const struct check_context *con
 {
     for (int lock = 0; lock < context->locks; lock++) {
         const struct check_record *other = news_of(table, lock, call->process, call->owner);
-        if ((call->flags >> lock & 1) != 0 && other && other->depth != kind)
+        if ((call->locks >> lock & 1) != 0 && other && other->news != kind)
             return lock;
     }
     return -1;
@@ -40,26 +40,25 @@ static int find_other(struct check_table *table, const struct check_context *con
 static void judge_apart(struct check_table *table, const struct check_context *context,
                         const struct check_record *call, struct check_note *note)
 {
-    int other = find_other(table, context, call, call->depth);
-    if (call->depth == 0 || other < 0)
+    int other = find_other(table, context, call, call->news);
+    if (call->news == 0 || other < 0)
         return;
-    check_violate(note,
-                  "%s (owner %d) was told '%s' of %s, but not of %s, which it asked for in the same call",
-                  check_process_name(context, call->process).text, call->owner,
-                  event_name((enum event_kind)call->depth), check_lock_name(context, call->lock).text,
-                  check_lock_name(context, other).text);
+    check_violate(
+        note, "%s (owner %d) was told '%s' of %s, but not of %s, which it asked for in the same call",
+        check_process_name(context, call->process).text, call->owner, event_name((enum event_kind)call->news),
+        check_lock_name(context, call->lock).text, check_lock_name(context, other).text);
 }
 
 /* Ends a round of news, which all locks of the call have got. The call ends with it, or goes on. */
 static void agree(struct check_table *table, const struct check_context *context, unsigned locks,
                   const struct event *event)
 {
-    bool over = event->kind != EVENT_GRANTED && (event->kind != EVENT_RELEASED || event->code <= 0);
+    bool over = event->kind != EVENT_GRANTED && (event->kind != EVENT_RELEASED || event->depth <= 0);
     for (int lock = 0; lock < context->locks; lock++) {
         struct check_record *call = news_of(table, lock, event->process, event->owner);
         if ((locks >> lock & 1) == 0 || !call)
             continue;
-        call->depth = 0;
+        call->news = 0;
         if (over && event->kind != EVENT_HOLD_LOST)
             table_drop(table, call);
     }
@@ -72,13 +71,13 @@ static void judge_news(struct check_table *table, const struct check_context *co
     if (!call)
         return;
     note->premises = 1;
-    unsigned locks = call->flags;
+    unsigned locks = call->locks;
     for (int lock = 0; lock < context->locks; lock++) {
         const struct check_record *other = news_of(table, lock, event->process, event->owner);
-        if ((locks >> lock & 1) != 0 && other && other->depth != 0 && other->depth != event->kind)
+        if ((locks >> lock & 1) != 0 && other && other->news != 0 && other->news != event->kind)
             judge_apart(table, context, other, note);
     }
-    call->depth = event->kind;
+    call->news = event->kind;
     if (find_other(table, context, call, event->kind) < 0)
         agree(table, context, locks, event);
 }
@@ -98,11 +97,11 @@ static void begin(struct check_table *table, const struct check_context *context
                   struct check_note *note)
 {
     judge_process(table, context, event->process, event->owner, note);
-    if (event->cause == 0)
+    if (event->call_locks == 0)
         table_drop(table, news_of(table, event->lock, event->process, event->owner));
     else
-        table_put(table, RECORD_NEWS, event->lock, event->process, event->owner, 0, 0)->flags =
-            (uint16_t)event->cause;
+        table_put(table, RECORD_NEWS, event->lock, event->process, event->owner, 0, 0)->locks =
+            (uint16_t)event->call_locks;
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -113,7 +112,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         begin(table, context, event, note);
         break;
     case EVENT_REFUSED:
-        if (event->code != CODE_LOST)
+        if (event->rc != CODE_LOST)
             break;
         judge_news(table, context, event, note);
         break;

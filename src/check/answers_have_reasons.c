@@ -61,11 +61,11 @@
  * Checked by tests/check/reference/answers_have_reasons.h. */
 #include "check/properties.h"
 
-#define ANSWER_DEADLINE 0x01u /* asked with a timeout; a = the deadline in ms, 0 without a clock */
+#define ANSWER_DEADLINE 0x01u /* asked with a timeout; deadline_ms is 0 without a clock */
 #define ANSWER_TRY 0x02u      /* a try: asked with timeout 0 */
 #define ANSWER_EXCUSED 0x04u  /* "busy" is excused: the lock was not free at some moment */
 #define ANSWER_CANCELED 0x08u
-/* depth: number of releases without a FREED */
+/* pending: number of releases without a FREED */
 
 static struct check_record *answer_of(struct check_table *table, const struct event *event)
 {
@@ -80,7 +80,7 @@ static struct check_record *make(struct check_table *table, const struct event *
 
 static void settle(struct check_table *table, struct check_record *answer)
 {
-    if (answer->flags == 0 && answer->depth == 0)
+    if (answer->flags == 0 && answer->pending == 0)
         table_drop(table, answer);
 }
 
@@ -89,10 +89,11 @@ static void excuse(struct check_table *table, const struct check_context *contex
                    struct check_record *answer)
 {
     answer->flags |= ANSWER_EXCUSED;
-    for (int lock = 0; answer->b != 0 && lock < context->locks; lock++) {
+    for (int lock = 0; answer->call_locks != 0 && lock < context->locks; lock++) {
         struct check_record *other =
-            answer->b >> lock & 1 ? table_get(table, RECORD_ANSWER, lock, answer->process, answer->owner)
-                                  : NULL;
+            answer->call_locks >> lock & 1
+                ? table_get(table, RECORD_ANSWER, lock, answer->process, answer->owner)
+                : NULL;
         if (other && (other->flags & ANSWER_TRY))
             other->flags |= ANSWER_EXCUSED;
     }
@@ -103,11 +104,12 @@ static bool is_excused_by_call(struct check_table *table, const struct check_con
                                const struct event *asked)
 {
     bool excused = false;
-    for (int lock = 0; asked->cause != 0 && lock < context->locks; lock++) {
+    for (int lock = 0; asked->call_locks != 0 && lock < context->locks; lock++) {
         const struct check_record *other =
-            asked->cause >> lock & 1 ? table_get(table, RECORD_ANSWER, lock, asked->process, asked->owner)
-                                     : NULL;
-        excused |= other && other->b == asked->cause && (other->flags & ANSWER_EXCUSED);
+            asked->call_locks >> lock & 1
+                ? table_get(table, RECORD_ANSWER, lock, asked->process, asked->owner)
+                : NULL;
+        excused |= other && other->call_locks == asked->call_locks && (other->flags & ANSWER_EXCUSED);
     }
     return excused;
 }
@@ -123,7 +125,7 @@ static bool is_undoing(struct check_table *table, const struct event *event)
     if (table_get(table, RECORD_UNDOES, event->lock, event->process, 0))
         return true;
     struct check_record *answer = table_first_lock(table, RECORD_ANSWER, event->lock);
-    while (answer && (answer->process != event->process || answer->depth == 0))
+    while (answer && (answer->process != event->process || answer->pending == 0))
         answer = table_next_lock(table, answer);
     return answer != NULL;
 }
@@ -147,7 +149,7 @@ static bool stays_free(struct check_table *table, const struct check_context *co
     struct contender contender = {.lock = answer->lock,
                                   .process = answer->process,
                                   .owner = answer->owner,
-                                  .czxid = own ? created->zxid : INT64_MAX};
+                                  .czxid = own ? created->czxid : INT64_MAX};
     if (!own)
         hold_set_add(&contender.beside, context, created->lock);
     return ledger_admits(table, context, &contender, NULL);
@@ -155,18 +157,18 @@ static bool stays_free(struct check_table *table, const struct check_context *co
 
 static void begin(struct check_table *table, const struct check_context *context, const struct event *event)
 {
-    if (event->code < 0 || ledger_waits(table, event))
+    if (event->timeout_ms < 0 || ledger_waits(table, event))
         return;
     bool free =
         is_connected(table, event->process) && is_free(table, context, event) && !is_undoing(table, event);
     struct check_record *answer = make(table, event);
-    if (event->code > 0) {
+    if (event->timeout_ms > 0) {
         answer->flags = ANSWER_DEADLINE;
-        answer->a = context->timed ? event->now_ms + event->code : 0;
+        answer->deadline_ms = context->timed ? event->now_ms + event->timeout_ms : 0;
         return;
     }
     answer->flags = ANSWER_TRY;
-    answer->b = event->cause;
+    answer->call_locks = event->call_locks;
     if (!free || is_excused_by_call(table, context, event))
         excuse(table, context, answer);
 }
@@ -195,7 +197,7 @@ static void judge_closed(const struct check_context *context, const struct event
                          struct check_note *note)
 {
     note->premises = 1;
-    if (event->cause == 0)
+    if (event->within_stop == 0)
         check_violate(note, "%s (owner %d) was told that %s is closed, but nobody had closed it", WHO,
                       event->owner, WHAT);
 }
@@ -219,12 +221,12 @@ static void judge_error(struct check_table *table, const struct check_context *c
     if (context->refusing)
         return;
     note->premises = 1;
-    bool full = event->code == CODE_NO_MEMORY && has_another_claim(table, context, event);
-    bool upgrade = event->code == CODE_DEADLOCK &&
+    bool full = event->rc == CODE_NO_MEMORY && has_another_claim(table, context, event);
+    bool upgrade = event->rc == CODE_DEADLOCK &&
                    group_has_other_claim(table, context, event, CLAIM_WAITING | CLAIM_HOLDING);
-    if (!full && !upgrade && !explains(table, context, event->code))
+    if (!full && !upgrade && !explains(table, context, event->rc))
         check_violate(note, "%s (owner %d) was told of error %d for %s, but nothing had gone wrong%s", WHO,
-                      event->owner, event->code, WHAT,
+                      event->owner, event->rc, WHAT,
                       ledger_may_fail(table, context) ? " that leads to it" : "");
 }
 
@@ -232,7 +234,7 @@ static void judge_error(struct check_table *table, const struct check_context *c
 static const struct check_record *standing_hold(struct check_table *table, const struct event *event)
 {
     const struct check_record *claim = ledger_claim(table, event);
-    bool stands = ledger_holds(table, event) && ledger_node(table, event->lock, claim->a);
+    bool stands = ledger_holds(table, event) && ledger_node(table, event->lock, claim->czxid);
     return stands ? claim : NULL;
 }
 
@@ -240,17 +242,17 @@ static void judge_written(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     note->premises = 1;
-    bool over = event->code == CODE_LOST || event->code == CODE_NOT_OWNER;
+    bool over = event->rc == CODE_LOST || event->rc == CODE_NOT_OWNER;
     const struct check_record *hold = standing_hold(table, event);
-    if (over && hold && hold->a == ledger_node_of_token(hold, event->zxid))
+    if (over && hold && hold->czxid == ledger_node_of_token(hold, event->token))
         check_violate(
             note,
             "a guarded write of %s (owner %d) under %s was refused (%d), but its hold and the node stand",
-            WHO, event->owner, WHAT, event->code);
-    else if (event->code != 0 && !over && !ledger_may_fail(table, context))
+            WHO, event->owner, WHAT, event->rc);
+    else if (event->rc != 0 && !over && !ledger_may_fail(table, context))
         check_violate(note,
                       "a guarded write of %s (owner %d) under %s failed (%d), but nothing had gone wrong",
-                      WHO, event->owner, WHAT, event->code);
+                      WHO, event->owner, WHAT, event->rc);
 }
 
 /* Judges codes that the caller itself has provided for: by a timeout, a try or a cancel. */
@@ -260,19 +262,19 @@ static void judge_asked_for(struct check_table *table, const struct check_contex
     const struct check_record *answer = answer_of(table, event);
     unsigned flags = answer ? answer->flags : 0;
     note->premises = 1;
-    if (event->code == CODE_TIMED_OUT && (flags & ANSWER_DEADLINE) == 0)
+    if (event->rc == CODE_TIMED_OUT && (flags & ANSWER_DEADLINE) == 0)
         check_violate(note, "%s (owner %d) was told that its time for %s is up, but it set no deadline", WHO,
                       event->owner, WHAT);
-    else if (event->code == CODE_TIMED_OUT && context->timed && event->now_ms < answer->a)
+    else if (event->rc == CODE_TIMED_OUT && context->timed && event->now_ms < answer->deadline_ms)
         check_violate(note, "%s (owner %d) was told that its time for %s is up %lld ms before its deadline",
-                      WHO, event->owner, WHAT, (long long)(answer->a - event->now_ms));
-    else if (event->code == CODE_CANCELED && (flags & ANSWER_CANCELED) == 0)
+                      WHO, event->owner, WHAT, (long long)(answer->deadline_ms - event->now_ms));
+    else if (event->rc == CODE_CANCELED && (flags & ANSWER_CANCELED) == 0)
         check_violate(note, "%s (owner %d) was told that its acquire of %s was cancelled, but it was not",
                       WHO, event->owner, WHAT);
-    else if (event->code == CODE_BUSY && (flags & ANSWER_TRY) == 0)
+    else if (event->rc == CODE_BUSY && (flags & ANSWER_TRY) == 0)
         check_violate(note, "%s (owner %d) was told that %s is busy, but it asked to wait for it", WHO,
                       event->owner, WHAT);
-    else if (event->code == CODE_BUSY && (flags & ANSWER_EXCUSED) == 0 && !context->refusing)
+    else if (event->rc == CODE_BUSY && (flags & ANSWER_EXCUSED) == 0 && !context->refusing)
         check_violate(note, "%s (owner %d) was told that %s is busy, but it was free all the time", WHO,
                       event->owner, WHAT);
 }
@@ -281,15 +283,15 @@ static void judge_code(const struct check_context *context, const struct event *
                        struct check_note *note)
 {
     int most = event->kind == EVENT_FAILED ? -1 : 0;
-    if (event->code < CODE_LEAST || event->code > most)
+    if (event->rc < CODE_LEAST || event->rc > most)
         check_violate(note, "%s (owner %d) was told %d about %s, which is no code of enum ls_err", WHO,
-                      event->owner, event->code, WHAT);
+                      event->owner, event->rc, WHAT);
 }
 
 static void judge_failed(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
-    switch (event->code) {
+    switch (event->rc) {
     case CODE_TIMED_OUT:
     case CODE_CANCELED:
     case CODE_BUSY:
@@ -311,7 +313,7 @@ static void judge_failed(struct check_table *table, const struct check_context *
 static void judge_unsure(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
-    if (context->timed || event->code != CODE_UNKNOWN || event->cause == EVENT_DOUBT_TIMER ||
+    if (context->timed || event->belief != CODE_UNKNOWN || event->doubt == EVENT_DOUBT_TIMER ||
         !ledger_holds(table, event) || ledger_may_fail(table, context))
         return;
     note->premises = 1;
@@ -324,7 +326,7 @@ static void judge_unsure(struct check_table *table, const struct check_context *
 static void judge_denied(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
-    if (event->cause != EVENT_DOUBT_DENIED || !ledger_holds(table, event))
+    if (event->doubt != EVENT_DOUBT_DENIED || !ledger_holds(table, event))
         return;
     note->premises = 1;
     if (standing_hold(table, event))
@@ -349,8 +351,8 @@ static void end(struct check_table *table, const struct event *event)
     if (!answer || !ledger_waits(table, event))
         return;
     answer->flags = 0;
-    answer->a = 0;
-    answer->b = 0;
+    answer->deadline_ms = 0;
+    answer->call_locks = 0;
     settle(table, answer);
 }
 
@@ -362,28 +364,28 @@ static void observe_canceled(struct check_table *table, const struct event *even
 
 static void observe_released(struct check_table *table, const struct event *event, struct check_note *note)
 {
-    if (event->code != 0)
+    if (event->depth != 0)
         return;
     note->premises = 1;
-    make(table, event)->depth++;
+    make(table, event)->pending++;
 }
 
 static void judge_freed(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
     struct check_record *answer = answer_of(table, event);
-    if (!answer || answer->depth == 0) {
+    if (!answer || answer->pending == 0) {
         check_violate(note,
                       "%s (owner %d) was told that %s is free, but no release of it was without an answer",
                       WHO, event->owner, WHAT);
         return;
     }
-    answer->depth--;
+    answer->pending--;
     settle(table, answer);
-    if (event->code != 0 && event->cause == 0 && !ledger_may_fail(table, context))
+    if (event->rc != 0 && event->within_stop == 0 && !ledger_may_fail(table, context))
         check_violate(note,
                       "%s (owner %d) was told that its release of %s failed (%d), but nothing has happened",
-                      WHO, event->owner, WHAT, event->code);
+                      WHO, event->owner, WHAT, event->rc);
 }
 
 /* Excuses tries at a new contender. The first contender of a process that tries may be the try's own. A
@@ -391,7 +393,7 @@ static void judge_freed(struct check_table *table, const struct check_context *c
 static void observe_contender(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     struct check_record *answer = group_first_record(table, context, RECORD_ANSWER, event->lock);
     for (; answer; answer = group_next_record(table, context, answer)) {
@@ -417,7 +419,7 @@ static void observe_queued(struct check_table *table, const struct check_context
 static void observe_created(struct check_table *table, const struct check_context *context,
                             const struct event *event)
 {
-    if (event->code == CODE_QUEUED)
+    if (event->node_role == CODE_QUEUED)
         observe_queued(table, context, event);
     else
         observe_contender(table, context, event);
@@ -427,7 +429,7 @@ static void observe_created(struct check_table *table, const struct check_contex
 static void observe_capacity(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
-    if (event->code >= ledger_capacity(table, context, event->lock, event->process))
+    if (event->capacity >= ledger_capacity(table, context, event->lock, event->process))
         return;
     struct check_record *answer = table_first_lock(table, RECORD_ANSWER, event->lock);
     for (; answer; answer = table_next_lock(table, answer))
@@ -461,7 +463,7 @@ static void judge_hold_lost(struct check_table *table, const struct check_contex
         check_violate(note, "%s (owner %d) was told that its hold of %s is lost, but it had none", WHO,
                       event->owner, WHAT);
     else if (standing_hold(table, event) && !has_lost_of_call(table, context, event) &&
-             (event->cause == 0 || !ledger_may_fail(table, context)))
+             (event->lease_timer == 0 || !ledger_may_fail(table, context)))
         check_violate(note, "%s (owner %d) was told that its hold of %s is lost, but its node stands", WHO,
                       event->owner, WHAT);
 }
@@ -492,7 +494,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
         struct check_name what = check_lock_name(context, answer->lock);
         if (!ledger_answerable(table, answer->process))
             continue;
-        if (answer->depth > 0)
+        if (answer->pending > 0)
             check_violate(note, "at rest %s (owner %d) has no answer to its release of %s", who.text,
                           answer->owner, what.text);
         if (answer->flags & ANSWER_CANCELED)
@@ -587,10 +589,10 @@ static void observe(struct check_table *table, const struct check_context *conte
  * fault, so it does not commute. An outage and another contender excuse a try alike, in either order. */
 static bool is_local(const struct event *event)
 {
-    bool freed = event->kind == EVENT_FREED && (event->code == 0 || event->cause != 0);
+    bool freed = event->kind == EVENT_FREED && (event->rc == 0 || event->within_stop != 0);
     return freed || event->kind == EVENT_CANCELED || event->kind == EVENT_CONNECTED ||
            event->kind == EVENT_LINK_DOWN || event->kind == EVENT_SETTLED ||
-           (event->kind == EVENT_DOUBTS && event->cause != EVENT_DOUBT_DENIED);
+           (event->kind == EVENT_DOUBTS && event->doubt != EVENT_DOUBT_DENIED);
 }
 
 const struct property check_answers_have_reasons = {

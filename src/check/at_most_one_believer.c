@@ -22,7 +22,7 @@
 static bool is_void(struct check_table *table, int lock, int process, int owner)
 {
     const struct check_record *claim = table_get(table, RECORD_CLAIM, lock, process, owner);
-    return claim && table_get_exact(table, RECORD_TAKEN, lock, process, 0, claim->a);
+    return claim && table_get_exact(table, RECORD_TAKEN, lock, process, 0, claim->czxid);
 }
 
 /* Returns the first belief by which the others become incompatible with this one; NULL if all are
@@ -64,9 +64,9 @@ static bool waits_or_holds(struct check_table *table, const struct event *event)
 
 static void observe_deleted(struct check_table *table, const struct event *event)
 {
-    if (event->code == 1 && event->lock != EVENT_LOCK_NONE && event->owner == EVENT_BY_OPERATOR &&
+    if (event->node_role == 1 && event->lock != EVENT_LOCK_NONE && event->owner == EVENT_BY_OPERATOR &&
         waits_or_holds(table, event))
-        table_put(table, RECORD_TAKEN, event->lock, event->process, 0, event->zxid, 0);
+        table_put(table, RECORD_TAKEN, event->lock, event->process, 0, event->czxid, 0);
 }
 
 /* Drops deleted nodes at the first acquire of a wait: no later grant rests on a node of an earlier wait. */

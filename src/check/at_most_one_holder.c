@@ -43,7 +43,7 @@ static const struct check_record *other_owner(struct check_table *table, const s
     for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
          claim = table_next_lock(table, claim))
         if (claim->process == event->process && claim->owner != event->owner &&
-            (claim->flags & CLAIM_HOLDING) && claim->a == czxid)
+            (claim->flags & CLAIM_HOLDING) && claim->czxid == czxid)
             return claim;
     return NULL;
 }
@@ -52,14 +52,14 @@ static const struct check_record *other_owner(struct check_table *table, const s
  * unknown, and taken for false. */
 static bool is_taken(const struct check_record *node, const struct event *event)
 {
-    return node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN) && node->a == event->zxid;
+    return node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN) && node->czxid == event->token;
 }
 
 /* Returns true if both records name one node. A server that has lost writes gives a czxid again, so processes
  * differ. */
 static bool is_same_node(const struct check_record *a, const struct check_record *b)
 {
-    return a->a == b->a && a->process == b->process;
+    return a->czxid == b->czxid && a->process == b->process;
 }
 
 /* Returns a hold that excludes this grant and whose node a process deleted. If the grant itself rests on such
@@ -83,7 +83,7 @@ static const struct check_record *hold_beside(struct check_table *table, const s
     claim = group_first_record(table, context, RECORD_CLAIM, event->lock);
     for (; claim; claim = group_next_record(table, context, claim)) {
         if ((claim->flags & CLAIM_HOLDING) == 0 || is_same_node(claim, node) ||
-            !ledger_node(table, claim->lock, claim->a))
+            !ledger_node(table, claim->lock, claim->czxid))
             continue;
         hold_set_add(&set, context, claim->lock);
         if (!hold_set_admits(&set, context, event->lock, capacity))
@@ -95,7 +95,7 @@ static const struct check_record *hold_beside(struct check_table *table, const s
 static struct contender grantee(const struct event *event, const struct check_record *node)
 {
     return (struct contender){
-        .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = node->a};
+        .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = node->czxid};
 }
 
 /* Returns the oldest contender of the group; NULL if the line is empty. */
@@ -104,7 +104,7 @@ static const struct check_record *first_in_line(struct check_table *table,
 {
     struct check_record *first = NULL, *node = group_first_record(table, context, RECORD_NODE, lock);
     for (; node; node = group_next_record(table, context, node))
-        first = !first || node->a < first->a ? node : first;
+        first = !first || node->czxid < first->czxid ? node : first;
     return first;
 }
 
@@ -113,8 +113,8 @@ static void say_obstacle(const struct check_context *context, const struct event
                          struct check_note *note)
 {
     check_violate(note, "%s was granted %s but its node (czxid %lld) stands %s that of %s (czxid %lld)", WHO,
-                  WHAT, (long long)node->a, obstacle->a < node->a ? "behind" : "before",
-                  check_process_name(context, obstacle->process).text, (long long)obstacle->a);
+                  WHAT, (long long)node->czxid, obstacle->czxid < node->czxid ? "behind" : "before",
+                  check_process_name(context, obstacle->process).text, (long long)obstacle->czxid);
 }
 
 /* Returns false for a node that was admitted earlier: it is deleted, or its process has learned of a smaller
@@ -140,7 +140,8 @@ static int count_evicted(struct check_table *table, const struct event *event,
     int count = 0;
     struct check_record *ghost = table_get(table, RECORD_GHOST, event->lock, event->process, 0);
     for (; ghost && ghost->process == event->process; ghost = table_next_lock(table, ghost))
-        count += ghost->a > node->a && ghost->b == event->session && (ghost->flags & GHOST_TAKEN) == 0;
+        count += ghost->czxid > node->czxid && ghost->by_session == event->session &&
+                 (ghost->flags & GHOST_TAKEN) == 0;
     return count;
 }
 
@@ -156,7 +157,7 @@ static void judge_units(struct check_table *table, const struct check_context *c
         say_obstacle(context, event, node, obstacle, note);
     struct check_record *next = table_get(table, RECORD_NODE, event->lock, event->process, 0);
     for (; next && next->process == event->process && found < units; next = table_next_lock(table, next)) {
-        if (next->a <= node->a || !ledger_is_unbound(next, event->session))
+        if (next->czxid <= node->czxid || !ledger_is_unbound(next, event->session))
             continue;
         if (needs_room(next) && !ledger_admits_node(table, context, next, &obstacle))
             say_obstacle(context, event, next, obstacle, note);
@@ -179,14 +180,14 @@ static void judge_grant(struct check_table *table, const struct check_context *c
                       first ? check_process_name(context, first->process).text : "");
         return;
     }
-    if (node->b != event->session)
+    if (node->by_session != event->session)
         check_violate(note, "%s was granted %s on a node of session 0x%llx but its session is 0x%llx", WHO,
-                      WHAT, (unsigned long long)node->b, (unsigned long long)event->session);
+                      WHAT, (unsigned long long)node->by_session, (unsigned long long)event->session);
     if (lock_nodes(context, event->lock) > 1)
         judge_units(table, context, event, node, note);
     else
         judge_node(table, context, event, node, note);
-    const struct check_record *other = other_owner(table, event, node->a);
+    const struct check_record *other = other_owner(table, event, node->czxid);
     if (other)
         check_violate(note, "%s was granted %s to owner %d on the node that owner %d holds it with", WHO,
                       WHAT, event->owner, other->owner);
@@ -212,13 +213,14 @@ static void admit_late(struct check_table *table, const struct event *event)
     struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
     while (late && late->kind == RECORD_LATE && late->lock == event->lock &&
            late->process == event->process) {
-        if (late->depth > event->code) {
+        if (late->least_capacity > event->capacity) {
             late = table_next(table, late);
             continue;
         }
         const struct check_record was = *late;
         table_drop(table, late);
-        table_put(table, RECORD_GHOST, was.lock, was.process, 0, was.a, was.b)->flags = was.flags;
+        table_put(table, RECORD_GHOST, was.lock, was.process, 0, was.czxid, was.by_session)->flags =
+            was.flags;
         late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
     }
 }
@@ -250,7 +252,7 @@ static bool is_loss_told(const struct check_record *ghost, const struct event *e
 
 static bool is_session_over(const struct check_record *ghost, const struct event *event)
 {
-    return ghost->b == event->session && (ghost->flags & GHOST_HELD);
+    return ghost->by_session == event->session && (ghost->flags & GHOST_HELD);
 }
 
 /* Drops the ghosts of waits when the process has no other wait: only a wait that is under way may refer to
@@ -267,15 +269,15 @@ static void forget_hold(struct check_table *table, const struct event *event)
 {
     const struct check_record *claim = ledger_claim(table, event);
     struct check_record *ghost =
-        claim ? table_get_exact(table, RECORD_GHOST, event->lock, event->process, 0, claim->a) : NULL;
-    if (ghost && (ghost->flags & GHOST_HELD) && event->code == 0) /* not an inner release */
+        claim ? table_get_exact(table, RECORD_GHOST, event->lock, event->process, 0, claim->czxid) : NULL;
+    if (ghost && (ghost->flags & GHOST_HELD) && event->depth == 0) /* not an inner release */
         table_drop(table, ghost);
 }
 
 /* Returns the deleted node if its process waits for the lock, else NULL. */
 static const struct check_record *awaited(struct check_table *table, const struct event *event)
 {
-    const struct check_record *node = ledger_node(table, event->lock, event->zxid);
+    const struct check_record *node = ledger_node(table, event->lock, event->czxid);
     return node && ledger_claims(table, event->lock, node->process, CLAIM_WAITING) ? node : NULL;
 }
 
@@ -288,21 +290,21 @@ static bool is_admitted(struct check_table *table, const struct check_context *c
 static void remember_ghost(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     bool taken = event_is_by_process(event) || event->owner == EVENT_BY_LOSS;
-    bool held = taken && ledger_holder(table, event->lock, -1, event->zxid);
+    bool held = taken && ledger_holder(table, event->lock, -1, event->czxid);
     uint16_t flags = (uint16_t)((taken ? GHOST_TAKEN : 0) | (held ? GHOST_HELD : 0));
     const struct check_record *node = awaited(table, event);
     if (held || (node && is_admitted(table, context, node))) {
-        table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->zxid, event->session)->flags =
+        table_put(table, RECORD_GHOST, event->lock, event->process, 0, event->czxid, event->session)->flags =
             flags;
     } else if (node && context->resizes) {
         int needed = ledger_units_needed(table, context, node);
         struct check_record *late =
-            table_put(table, RECORD_LATE, event->lock, event->process, 0, event->zxid, event->session);
+            table_put(table, RECORD_LATE, event->lock, event->process, 0, event->czxid, event->session);
         late->flags = flags;
-        late->depth = (uint16_t)needed;
+        late->least_capacity = (uint16_t)needed;
     }
 }
 
@@ -311,7 +313,7 @@ static void observe(struct check_table *table, const struct check_context *conte
 {
     switch (event->kind) {
     case EVENT_GRANTED:
-        if (!(ledger_holds(table, event) && event->code > 1)) {
+        if (!(ledger_holds(table, event) && event->depth > 1)) {
             judge_grant(table, context, event, note);
             keep_ghost(table, event);
         }

@@ -38,17 +38,17 @@
  * request deleted the node (`owner` is 0), the end of its session did. */
 static bool fires(const struct check_record *watch, const struct event *gone, int directory)
 {
-    bool ends = gone->owner == 0 && watch->b == gone->session;
+    bool ends = gone->owner == 0 && watch->by_session == gone->session;
     bool on_node = watch->owner == EVENT_WATCH_PREDECESSOR || watch->owner == EVENT_WATCH_OWN;
-    return watch->b != 0 && !ends &&
-           ((watch->owner == EVENT_WATCH_PARENT && watch->depth == directory) ||
-            (on_node && watch->a == gone->zxid && watch->b != gone->session));
+    return watch->by_session != 0 && !ends &&
+           ((watch->owner == EVENT_WATCH_PARENT && watch->directory == directory) ||
+            (on_node && watch->czxid == gone->czxid && watch->by_session != gone->session));
 }
 
 static bool is_woken(struct check_table *table, const struct check_context *context, const struct event *gone,
                      int process)
 {
-    int directory = ledger_directory(table, gone->lock, gone->zxid);
+    int directory = ledger_directory(table, gone->lock, gone->czxid);
     struct check_record *watch = group_first_record(table, context, RECORD_WATCH, gone->lock);
     while (watch && !(watch->process == process && fires(watch, gone, directory)))
         watch = group_next_record(table, context, watch);
@@ -77,8 +77,8 @@ static int newly_admitted(struct check_table *table, const struct check_context 
     struct check_record *node = group_first_record(table, context, RECORD_NODE, gone->lock);
     for (; context->specs && node; node = group_next_record(table, context, node)) {
         struct contender contender = contender_of_record(node);
-        bool before = node->a == gone->zxid || ledger_admits(table, context, &contender, NULL);
-        contender.gone = gone->zxid;
+        bool before = node->czxid == gone->czxid || ledger_admits(table, context, &contender, NULL);
+        contender.gone = gone->czxid;
         count += !before && ledger_admits(table, context, &contender, NULL);
     }
     return count > 0 ? count : 1;
@@ -99,7 +99,7 @@ static void judge_deletion(struct check_table *table, const struct check_context
     int admitted = count > 1 ? newly_admitted(table, context, event) : 1;
     if (count > admitted)
         check_violate(note, "one deletion (zxid %lld) wakes both %s and %s, who wait for %s; it admits %d",
-                      (long long)event->cause, check_process_name(context, first).text,
+                      (long long)event->change_zxid, check_process_name(context, first).text,
                       check_process_name(context, last).text, WHAT, admitted);
 }
 
@@ -119,7 +119,7 @@ static void come_back(struct check_table *table, int group, int process, uint16_
 static void observe_deleted(struct check_table *table, const struct check_context *context,
                             const struct event *event, struct check_note *note)
 {
-    if ((event->code != 1 && event->code != CODE_QUEUED) || event->lock == EVENT_LOCK_NONE)
+    if ((event->node_role != 1 && event->node_role != CODE_QUEUED) || event->lock == EVENT_LOCK_NONE)
         return;
     judge_deletion(table, context, event, note);
     bool by_itself = event->owner == 1 + event->process;

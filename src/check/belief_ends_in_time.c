@@ -73,11 +73,11 @@ static void judge_belief(struct check_table *table, const struct check_context *
         return;
     note->premises = 1;
     term->flags |= TERM_BELIEVES;
-    if (table_get_exact(table, RECORD_OVER, 0, event->process, 0, term->a))
+    if (table_get_exact(table, RECORD_OVER, 0, event->process, 0, term->session))
         check_violate(
             note,
             "%s (owner %d) began to believe that it holds %s when the time of its session 0x%llx was up", WHO,
-            event->owner, WHAT, (unsigned long long)term->a);
+            event->owner, WHAT, (unsigned long long)term->session);
     if (table_get(table, RECORD_LEASE_OVER, event->lock, event->process, 0))
         check_violate(note, "%s (owner %d) began to believe that it holds %s when its lease had run out", WHO,
                       event->owner, WHAT);
@@ -96,7 +96,7 @@ static void judge_node(struct check_table *table, const struct check_context *co
                        const struct event *event, struct check_note *note)
 {
     const struct check_record *term;
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     table_drop_lock(table, RECORD_LEASE_OVER, event->lock, event->process);
     if (event->kind == EVENT_NODE_CREATED || event->owner != EVENT_BY_TIME)
@@ -112,10 +112,11 @@ static void judge_closing(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     struct check_record *term;
-    if (event->code != 1)
+    if (event->time_is_up != 1)
         return;
     for (term = table_first(table, RECORD_TERM); term; term = table_next(table, term))
-        if (term->process == event->process && term->a == event->session && (term->flags & TERM_BELIEVES))
+        if (term->process == event->process && term->session == event->session &&
+            (term->flags & TERM_BELIEVES))
             check_violate(
                 note, "%s (owner %d) believes to hold %s though the time of its session 0x%llx is up", WHO,
                 term->owner, check_lock_name(context, term->lock).text, (unsigned long long)event->session);
@@ -127,7 +128,7 @@ static void observe_link_up(struct check_table *table, const struct event *event
 {
     struct check_record *over = table_first(table, RECORD_OVER);
     while (over) {
-        bool drop = over->process == event->process && over->a != event->session;
+        bool drop = over->process == event->process && over->session != event->session;
         if (drop)
             table_drop(table, over);
         over = drop ? table_first(table, RECORD_OVER) : table_next(table, over);

@@ -57,20 +57,20 @@ enum { LINE, QUEUE, LINES };
 static void judge_request(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code == EVENT_REQUEST_SYNC || event->process == EVENT_PROCESS_NONE)
+    if (event->request == EVENT_REQUEST_SYNC || event->process == EVENT_PROCESS_NONE)
         return;
     int window_ms = context->work_window_ms > 0 ? context->work_window_ms : WORK_WINDOW_MS_DEFAULT;
     struct check_record *work = table_get(table, RECORD_WORK, 0, event->process, 0);
-    if (work && context->timed && event->now_ms - work->a > window_ms) {
+    if (work && context->timed && event->now_ms - work->began_ms > window_ms) {
         table_drop(table, work);
         work = NULL;
     }
     if (!work)
         work = table_put(table, RECORD_WORK, 0, event->process, 0, context->timed ? event->now_ms : 0, 0);
-    if (work->flags == WORK_MAX)
+    if (work->requests == WORK_MAX)
         check_violate(note, "%s issued more than %d requests without being given a reason", WHO, WORK_MAX);
     else
-        work->flags++;
+        work->requests++;
 }
 
 static int creates_max(const struct check_context *context, int lock, int line)
@@ -81,17 +81,17 @@ static int creates_max(const struct check_context *context, int lock, int line)
 static void judge_created(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    int line = event->code == CODE_QUEUED ? QUEUE : LINE;
+    int line = event->node_role == CODE_QUEUED ? QUEUE : LINE;
     struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, line);
-    bool counts = event->code == 1 || event->code == CODE_QUEUED;
+    bool counts = event->node_role == 1 || event->node_role == CODE_QUEUED;
     if (!counts || !allowed || table_get(table, RECORD_OUTAGE, 0, 0, 0))
         return;
-    if (allowed->flags == 0)
+    if (allowed->creates == 0)
         check_violate(
             note, "%s created more than %d %s for each acquire of %s, connected and without a fault", WHO,
             creates_max(context, event->lock, line), line == QUEUE ? "nodes that queue" : "contenders", WHAT);
     else
-        allowed->flags--;
+        allowed->creates--;
 }
 
 /* Returns true if this event ends the hold of the claim, and its owner waits again. */
@@ -115,8 +115,8 @@ static void observe_asked(struct check_table *table, const struct check_context 
     for (int line = LINE; line <= (context->queues ? QUEUE : LINE); line++) {
         struct check_record *allowed =
             table_put(table, RECORD_CREATES, event->lock, event->process, line, 0, 0);
-        if (allowed->flags <= ALLOWED_MAX)
-            allowed->flags += (uint16_t)creates_max(context, event->lock, line);
+        if (allowed->creates <= ALLOWED_MAX)
+            allowed->creates += (uint16_t)creates_max(context, event->lock, line);
     }
 }
 
@@ -148,8 +148,8 @@ static void observe_granted(struct check_table *table, const struct check_contex
         int most = creates_max(context, event->lock, line) * waiting;
         if (allowed && most == 0)
             table_drop(table, allowed);
-        else if (allowed && allowed->flags > most)
-            allowed->flags = (uint16_t)most;
+        else if (allowed && allowed->creates > most)
+            allowed->creates = (uint16_t)most;
     }
 }
 
@@ -170,7 +170,7 @@ static int standing(struct check_table *table, int lock, int process, int line)
     int count = 0;
     struct check_record *node = table_first_lock(table, line == QUEUE ? RECORD_QUEUED : RECORD_NODE, lock);
     for (; node; node = table_next_lock(table, node)) {
-        bool held = line != QUEUE && ledger_holder(table, lock, process, node->a);
+        bool held = line != QUEUE && ledger_holder(table, lock, process, node->czxid);
         count += node->process == process && !held;
     }
     return count;
@@ -185,8 +185,8 @@ static void renew_line(struct check_table *table, const struct check_context *co
     int waiting = ledger_claims(table, lock, process, CLAIM_WAITING);
     int stand = standing(table, lock, process, line);
     int least = creates_max(context, lock, line) * waiting - (stand < waiting ? stand : waiting);
-    if (allowed->flags < least)
-        allowed->flags = (uint16_t)least;
+    if (allowed->creates < least)
+        allowed->creates = (uint16_t)least;
 }
 
 static void renew(struct check_table *table, const struct check_context *context, int process)
@@ -219,7 +219,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
 /* The fault that ends an outage is told before this event, and has renewed the allowances. */
 static void observe_outage(struct check_table *table, const struct event *event)
 {
-    if (event->code != 0)
+    if (event->outage != 0)
         table_put(table, RECORD_OUTAGE, 0, 0, 0, 0, 0);
     else
         table_drop_all(table, RECORD_OUTAGE);
@@ -259,7 +259,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_WOKEN:
         forget_requests(table, event->process);
         if (!context->timed)
-            table_put(table, RECORD_WORK, 0, event->process, 0, 0, 0)->flags = 1;
+            table_put(table, RECORD_WORK, 0, event->process, 0, 0, 0)->requests = 1;
         break;
     case EVENT_SETTLED:
         if (!context->timed)

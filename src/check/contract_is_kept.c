@@ -68,7 +68,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         note->premises = 1;
         return;
     }
-    check_violate(note, "the recipe of %s %s%s%s", WHO, OFFENCES[event->code], event->path ? ": " : "",
+    check_violate(note, "the recipe of %s %s%s%s", WHO, OFFENCES[event->offence], event->path ? ": " : "",
                   event->path ? event->path : "");
 }
 

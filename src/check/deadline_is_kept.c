@@ -19,15 +19,16 @@
 static void begin(struct check_table *table, const struct event *event)
 {
     table_drop(table, table_get(table, RECORD_DEADLINE, event->lock, event->process, event->owner));
-    if (event->code > 0)
+    if (event->timeout_ms > 0)
         table_put(table, RECORD_DEADLINE, event->lock, event->process, event->owner,
-                  event->now_ms + event->code, 0);
+                  event->now_ms + event->timeout_ms, 0);
 }
 
 static bool is_late(const struct check_record *deadline, const struct check_context *context,
                     const struct event *event)
 {
-    return (deadline->flags & DEADLINE_PAUSED) == 0 && event->now_ms > deadline->a + context->tolerance_ms;
+    return (deadline->flags & DEADLINE_PAUSED) == 0 &&
+           event->now_ms > deadline->deadline_ms + context->tolerance_ms;
 }
 
 static void judge_answer(struct check_table *table, const struct check_context *context,
@@ -40,7 +41,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
     note->premises = 1;
     if (is_late(deadline, context, event))
         check_violate(note, "%s (owner %d) got its answer about %s %lld ms after its deadline", WHO,
-                      event->owner, WHAT, (long long)(event->now_ms - deadline->a));
+                      event->owner, WHAT, (long long)(event->now_ms - deadline->deadline_ms));
     table_drop(table, deadline);
 }
 
@@ -55,7 +56,8 @@ static void judge_others(struct check_table *table, const struct check_context *
     note->premises++;
     check_violate(note, "%s (owner %d) has no answer about %s %lld ms after its deadline",
                   check_process_name(context, deadline->process).text, deadline->owner,
-                  check_lock_name(context, deadline->lock).text, (long long)(event->now_ms - deadline->a));
+                  check_lock_name(context, deadline->lock).text,
+                  (long long)(event->now_ms - deadline->deadline_ms));
     table_drop(table, deadline);
 }
 
@@ -66,8 +68,8 @@ static void observe_pause(struct check_table *table, const struct event *event)
         if (deadline->process != event->process)
             continue;
         deadline->flags = event->kind == EVENT_PAUSED ? DEADLINE_PAUSED : 0;
-        if (event->kind == EVENT_RESUMED && deadline->a < event->now_ms)
-            deadline->a = event->now_ms; /* no other record has its key, so the order stays */
+        if (event->kind == EVENT_RESUMED && deadline->deadline_ms < event->now_ms)
+            deadline->deadline_ms = event->now_ms; /* no other record has its key, so the order stays */
     }
 }
 

@@ -34,23 +34,23 @@ static void judge_reconnected(struct check_record *told, const struct check_cont
                               const struct event *event, struct check_note *note)
 {
     told->flags &= (uint16_t) ~(TOLD_SUSPENDED | TOLD_BACK_DUE);
-    if (told->a == 0 || told->a != event->session)
+    if (told->session == 0 || told->session != event->session)
         check_violate(note, "%s was told that session 0x%llx is reconnected, but the session it knew was %s",
-                      WHO, (unsigned long long)event->session, told->a == 0 ? "lost" : "another");
+                      WHO, (unsigned long long)event->session, told->session == 0 ? "lost" : "another");
 }
 
 static void judge_lost(struct check_record *told, const struct check_context *context,
                        const struct event *event, struct check_note *note)
 {
-    if (told->a == 0 && (told->flags & TOLD_LOST))
+    if (told->session == 0 && (told->flags & TOLD_LOST))
         check_violate(note, "%s was told twice that its session 0x%llx is lost", WHO,
                       (unsigned long long)event->session);
-    if (told->a != 0 && event->session != 0 && told->a != event->session)
+    if (told->session != 0 && event->session != 0 && told->session != event->session)
         check_violate(note, "%s was told that session 0x%llx is lost, but the session it knew was 0x%llx",
-                      WHO, (unsigned long long)event->session, (unsigned long long)told->a);
-    if (told->a != 0)
-        told->b = told->a;
-    told->a = 0;
+                      WHO, (unsigned long long)event->session, (unsigned long long)told->session);
+    if (told->session != 0)
+        told->lost_session = told->session;
+    told->session = 0;
     told->flags = TOLD_LOST;
 }
 
@@ -59,39 +59,41 @@ static void judge_due(const struct check_record *told, const struct check_contex
 {
     if (told->flags & TOLD_LOST_DUE)
         check_violate(note, "%s has not been told of the loss of session 0x%llx %s",
-                      check_process_name(context, told->process).text, (unsigned long long)told->a, when);
+                      check_process_name(context, told->process).text, (unsigned long long)told->session,
+                      when);
     if (told->flags & TOLD_SUSPEND_DUE)
         check_violate(note, "%s has not been told that the link of session 0x%llx was down %s",
-                      check_process_name(context, told->process).text, (unsigned long long)told->a, when);
+                      check_process_name(context, told->process).text, (unsigned long long)told->session,
+                      when);
 }
 
 static void judge_connected(struct check_record *told, const struct check_context *context,
                             const struct event *event, struct check_note *note)
 {
-    if (told->a != 0 && told->a != event->session)
+    if (told->session != 0 && told->session != event->session)
         check_violate(note, "%s was told that session 0x%llx is connected, but never that 0x%llx was lost",
-                      WHO, (unsigned long long)event->session, (unsigned long long)told->a);
-    if (told->b != 0 && told->b == event->session)
+                      WHO, (unsigned long long)event->session, (unsigned long long)told->session);
+    if (told->lost_session != 0 && told->lost_session == event->session)
         check_violate(note, "%s was told that session 0x%llx is connected, after it was told of its loss",
                       WHO, (unsigned long long)event->session);
-    if (told->a == event->session && (told->flags & TOLD_LOST_DUE))
+    if (told->session == event->session && (told->flags & TOLD_LOST_DUE))
         judge_due(told, context, "when it was told that it is connected", note);
-    told->a = event->session;
-    told->b = 0;
+    told->session = event->session;
+    told->lost_session = 0;
     told->flags = 0;
 }
 
 static void observe_link(struct check_record *told, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
-    if (told->a == 0)
+    if (told->session == 0)
         return; /* the process was told of no session that could be lost */
     if (event->kind == EVENT_LINK_DOWN) {
         note->premises = 1;
         told->flags = (uint16_t)((told->flags & ~TOLD_BACK_DUE) | TOLD_SUSPEND_DUE);
     } else if (event->kind == EVENT_LINK_UP) {
         judge_due(told, context, "when the link came back", note);
-        if (event->session != told->a) {
+        if (event->session != told->session) {
             note->premises = 1;
             told->flags |= TOLD_LOST_DUE;
         } else if (told->flags & TOLD_SUSPENDED)
@@ -110,7 +112,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
         judge_due(told, context, "at rest", note);
         if (told->flags & TOLD_BACK_DUE)
             check_violate(note, "at rest %s has not been told that session 0x%llx is reconnected",
-                          check_process_name(context, told->process).text, (unsigned long long)told->a);
+                          check_process_name(context, told->process).text, (unsigned long long)told->session);
     }
 }
 
@@ -150,7 +152,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_link(told, context, event, note);
         break;
     }
-    if (told->a == 0 && told->flags == 0)
+    if (told->session == 0 && told->flags == 0)
         table_drop(table, told);
 }
 

@@ -33,7 +33,7 @@ static void put_question(struct check_table *table, const struct event *event)
         question = table_put(table, RECORD_QUESTION, event->lock, event->process, 0, 0, 0);
     if (!ledger_is_linked(table, event->process))
         question->flags |= QUESTION_EXCUSED;
-    question->depth++;
+    question->pending++;
 }
 
 static void judge_answer(struct check_table *table, const struct check_context *context,
@@ -46,45 +46,45 @@ static void judge_answer(struct check_table *table, const struct check_context *
                       WHO, WHAT);
         return;
     }
-    bool plain = event->code == 0 || event->code == CODE_NOTHING_PENDING || event->code == CODE_ALREADY;
+    bool plain = event->rc == 0 || event->rc == CODE_NOTHING_PENDING || event->rc == CODE_ALREADY;
     bool ending = (question->flags & QUESTION_ENDING) != 0;
-    bool excused = (event->code == CODE_CLOSED && (ending || (question->flags & QUESTION_EXCUSED))) ||
-                   (event->code == CODE_UNSURE && ending);
+    bool excused = (event->rc == CODE_CLOSED && (ending || (question->flags & QUESTION_EXCUSED))) ||
+                   (event->rc == CODE_UNSURE && ending);
     if (!plain && !excused && !ledger_may_fail(table, context))
         check_violate(note, "the request of %s to give %s back failed (%d), but nothing had gone wrong", WHO,
-                      WHAT, event->code);
-    if (--question->depth == 0)
+                      WHAT, event->rc);
+    if (--question->pending == 0)
         table_drop(table, question);
 }
 
 static void judge_listens(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 0 && event->code != CODE_UNSUPPORTED && !ledger_may_fail(table, context))
+    if (event->rc != 0 && event->rc != CODE_UNSUPPORTED && !ledger_may_fail(table, context))
         check_violate(note, "%s cannot be asked to give %s back (%d), but nothing had gone wrong", WHO, WHAT,
-                      event->code);
+                      event->rc);
 }
 
 static void observe_set(struct check_table *table, const struct event *event)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     struct check_record *request =
-        table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid);
+        table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->czxid);
     if (event->owner == EVENT_BY_OPERATOR) {
         if (request)
             request->flags = 0;
         return;
     }
-    request = table_put(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid, 0);
-    request->depth++;
+    request = table_put(table, RECORD_REQUEST, event->lock, event->process, 0, event->czxid, 0);
+    request->pending++;
     request->flags = REQUEST_UNTOLD;
 }
 
 static void judge_asked(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
-    int64_t czxid = ledger_node_of_token(ledger_claim(table, event), event->zxid);
+    int64_t czxid = ledger_node_of_token(ledger_claim(table, event), event->token);
     struct check_record *request =
         table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, czxid);
     note->premises = 1;
@@ -96,7 +96,7 @@ static void judge_asked(struct check_table *table, const struct check_context *c
         return;
     }
     request->flags = 0;
-    if (--request->depth == 0)
+    if (--request->pending == 0)
         table_drop(table, request);
 }
 
@@ -112,7 +112,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     for (record = table_first(table, RECORD_REQUEST); record; record = table_next(table, record)) {
         bool listens = ledger_listens(table, record->lock, record->process);
         if (listens && (record->flags & REQUEST_UNTOLD) && ledger_answerable(table, record->process) &&
-            ledger_holder(table, record->lock, record->process, record->a))
+            ledger_holder(table, record->lock, record->process, record->czxid))
             check_violate(note, "at rest %s has not been told that it is asked to give %s back",
                           check_process_name(context, record->process).text,
                           check_lock_name(context, record->lock).text);
@@ -156,7 +156,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_NODE_DELETED:
         ledger_note_fault(table, event);
         table_drop(table,
-                   table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->zxid));
+                   table_get_exact(table, RECORD_REQUEST, event->lock, event->process, 0, event->czxid));
         break;
     case EVENT_CLOSES:
         observe_closes(table, event);

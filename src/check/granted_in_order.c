@@ -44,13 +44,13 @@ static struct check_record *place_of(struct check_table *table, int lock, int pr
 static void take_place(struct check_table *table, const struct check_context *context,
                        const struct event *event)
 {
-    bool is_place = event->code == (context->queues ? CODE_QUEUED : 1);
+    bool is_place = event->node_role == (context->queues ? CODE_QUEUED : 1);
     struct check_record *place = place_of(table, event->lock, event->process);
     if (!is_place || (place && (place->flags & PLACE_WANTED) == 0))
         return;
     table_drop(table, place);
     if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 1)
-        table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->zxid, 0);
+        table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->czxid, 0);
 }
 
 /* Handles the deletion of a place's node. The place is given away if the process asked for that, else it is
@@ -66,10 +66,10 @@ static void leave_place(struct check_table *table, const struct check_context *c
                       !ledger_call_is_broken(table, context, event->lock, event->process);
     if (!by_operator)
         place->flags &= (uint16_t)~PLACE_DELETING;
-    if (place->a != event->zxid)
+    if (place->czxid != event->czxid)
         return;
     if (given_away)
-        place->b = event->cause;
+        place->deletion_zxid = event->change_zxid;
     else
         table_drop(table, place);
 }
@@ -93,13 +93,13 @@ static void pass_over(struct check_table *table, const struct check_context *con
         if (place->process == event->process || (place->flags & PLACE_NONE))
             continue;
         note->premises = 1;
-        if (place->a > czxid || (place->b != 0 && czxid > place->b) ||
+        if (place->czxid > czxid || (place->deletion_zxid != 0 && czxid > place->deletion_zxid) ||
             is_admitted_beside(table, context, place, event))
             continue;
-        if (place->b == 0)
+        if (place->deletion_zxid == 0)
             check_violate(note, "%s was granted %s before %s, whose node is older (czxid %lld, not %lld)",
-                          WHO, WHAT, check_process_name(context, place->process).text, (long long)place->a,
-                          (long long)czxid);
+                          WHO, WHAT, check_process_name(context, place->process).text,
+                          (long long)place->czxid, (long long)czxid);
         place->flags |= PLACE_OVERTAKEN;
     }
 }
@@ -111,7 +111,7 @@ static void judge_overtaken(const struct check_context *context, const struct ch
         check_violate(note,
                       "%s gave its place for %s (czxid %lld) away while it waited, and others passed it",
                       check_process_name(context, place->process).text,
-                      check_lock_name(context, place->lock).text, (long long)place->a);
+                      check_lock_name(context, place->lock).text, (long long)place->czxid);
 }
 
 static void judge_grant(struct check_table *table, const struct check_context *context,
@@ -121,12 +121,14 @@ static void judge_grant(struct check_table *table, const struct check_context *c
     bool unplaced = place && (place->flags & PLACE_WANTED);
     if (unplaced)
         table_drop(table, place);
-    if (ledger_holds(table, event) && event->code > 1)
+    if (ledger_holds(table, event) && event->depth > 1)
         return;
     place = place_of(table, event->lock, event->process);
     const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
-    const struct contender contender = {
-        .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = node ? node->a : 0};
+    const struct contender contender = {.lock = event->lock,
+                                        .process = event->process,
+                                        .owner = event->owner,
+                                        .czxid = node ? node->czxid : 0};
     if (ledger_holds_alone(table, context, event) || ledger_joined_under(table, context, &contender)) {
         table_drop(table, place);
         return;
@@ -135,9 +137,9 @@ static void judge_grant(struct check_table *table, const struct check_context *c
     if (placed)
         judge_overtaken(context, place, note);
     if (placed)
-        pass_over(table, context, event, place->a, note);
+        pass_over(table, context, event, place->czxid, note);
     else if (node && (!context->queues || unplaced))
-        pass_over(table, context, event, node->a, note);
+        pass_over(table, context, event, node->czxid, note);
     if (placed)
         table_drop(table, place);
 }
@@ -193,7 +195,7 @@ static void observe_request(struct check_table *table, const struct event *event
 {
     if (event->lock == EVENT_LOCK_NONE)
         return;
-    if (event->code != EVENT_REQUEST_DELETE && event->code != EVENT_REQUEST_MULTI)
+    if (event->request != EVENT_REQUEST_DELETE && event->request != EVENT_REQUEST_MULTI)
         return;
     struct check_record *place = place_of(table, event->lock, event->process);
     if (place && (place->flags & PLACE_NONE) == 0)
@@ -239,8 +241,8 @@ static void observe(struct check_table *table, const struct check_context *conte
 /* Requests that delete no node commute: only a delete or a multi can give a place away. */
 static bool is_local(const struct event *event)
 {
-    return event->kind == EVENT_REQUEST && event->code != EVENT_REQUEST_DELETE &&
-           event->code != EVENT_REQUEST_MULTI;
+    return event->kind == EVENT_REQUEST && event->request != EVENT_REQUEST_DELETE &&
+           event->request != EVENT_REQUEST_MULTI;
 }
 
 const struct property check_granted_in_order = {

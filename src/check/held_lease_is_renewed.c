@@ -20,9 +20,9 @@
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE || event->owner != EVENT_BY_TIME)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE || event->owner != EVENT_BY_TIME)
         return;
-    const struct check_record *holder = ledger_holder(table, event->lock, -1, event->zxid);
+    const struct check_record *holder = ledger_holder(table, event->lock, -1, event->czxid);
     if (holder)
         check_violate(note,
                       "the lease with which %s (owner %d) holds %s has run out: nobody renewed it, or told "
@@ -35,7 +35,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 {
     struct check_record *claim;
     for (claim = table_first(table, RECORD_CLAIM); claim; claim = table_next(table, claim)) {
-        bool stands = ledger_node(table, claim->lock, claim->a) != NULL;
+        bool stands = ledger_node(table, claim->lock, claim->czxid) != NULL;
         if ((claim->flags & CLAIM_HOLDING) && !stands && ledger_answerable(table, claim->process))
             check_violate(note, "at rest %s (owner %d) holds %s, whose lease is over: nothing will tell it",
                           check_process_name(context, claim->process).text, claim->owner,

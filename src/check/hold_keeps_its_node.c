@@ -36,7 +36,7 @@
 /* Notes that the holder must know by the next REST that its node is gone. */
 static void expect_doubt(struct check_table *table, const struct check_record *holder)
 {
-    table_put(table, RECORD_HEARD, holder->lock, holder->process, holder->owner, holder->a, 0);
+    table_put(table, RECORD_HEARD, holder->lock, holder->process, holder->owner, holder->czxid, 0);
 }
 
 static bool will_hear(struct check_table *table, const struct check_context *context,
@@ -49,7 +49,7 @@ static bool will_hear(struct check_table *table, const struct check_context *con
 static void observe_operator(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
-    const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->zxid);
+    const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->czxid);
     if (holder && event->owner == EVENT_BY_OPERATOR && will_hear(table, context, event))
         expect_doubt(table, holder);
 }
@@ -57,36 +57,37 @@ static void observe_operator(struct check_table *table, const struct check_conte
 static void judge_deleted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 1 || event->lock == EVENT_LOCK_NONE)
+    if (event->node_role != 1 || event->lock == EVENT_LOCK_NONE)
         return;
     if (!event_is_by_process(event)) {
         observe_operator(table, context, event);
         return;
     }
-    const struct check_record *holder = ledger_holder(table, event->lock, -1, event->zxid);
+    const struct check_record *holder = ledger_holder(table, event->lock, -1, event->czxid);
     if (holder)
         check_violate(note, "%s deleted the node (czxid %lld) with which %s (owner %d) holds %s",
-                      check_process_name(context, event->owner - 1).text, (long long)event->zxid,
+                      check_process_name(context, event->owner - 1).text, (long long)event->czxid,
                       check_process_name(context, holder->process).text, holder->owner, WHAT);
     else if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
-        table_put(table, RECORD_GONE, event->lock, event->process, 0, event->zxid, 0);
+        table_put(table, RECORD_GONE, event->lock, event->process, 0, event->czxid, 0);
 }
 
 static void judge_granted(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (ledger_holds(table, event) && event->code > 1)
+    if (ledger_holds(table, event) && event->depth > 1)
         return;
     note->premises = 1;
     table_drop(table, table_get(table, RECORD_HEARD, event->lock, event->process, event->owner));
     const struct check_record *evicted =
-        table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid);
-    bool by_process = table_get_exact(table, RECORD_GONE, event->lock, event->process, 0, event->zxid);
+        table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->token);
+    bool by_process = table_get_exact(table, RECORD_GONE, event->lock, event->process, 0, event->token);
     if (by_process || (evicted && (evicted->flags & EVICTED_SHOWN)))
         check_violate(note, "%s was granted %s on its node (czxid %lld), which %s had deleted", WHO, WHAT,
-                      (long long)event->zxid, by_process ? "a process" : "an operator, as a list has shown,");
+                      (long long)event->token,
+                      by_process ? "a process" : "an operator, as a list has shown,");
     if (evicted && will_hear(table, context, event))
-        table_put(table, RECORD_HEARD, event->lock, event->process, event->owner, event->zxid, 0);
+        table_put(table, RECORD_HEARD, event->lock, event->process, event->owner, event->token, 0);
 }
 
 /* Drops deleted nodes when the process has no other wait: only a wait that is under way may refer to them. */
@@ -99,8 +100,8 @@ static void forget(struct check_table *table, const struct event *event)
 /* Notes a WOKEN that tells a holder of the deletion of its node. */
 static void observe_woken(struct check_table *table, const struct event *event)
 {
-    const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->zxid);
-    if (event->code == TYPE_DELETED && holder && (holder->flags & CLAIM_BESIDE) == 0)
+    const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->czxid);
+    if (event->zk_type == TYPE_DELETED && holder && (holder->flags & CLAIM_BESIDE) == 0)
         expect_doubt(table, holder);
 }
 
@@ -111,14 +112,14 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     for (heard = table_first(table, RECORD_HEARD); heard; heard = table_next(table, heard)) {
         const struct check_record *claim =
             table_get(table, RECORD_CLAIM, heard->lock, heard->process, heard->owner);
-        bool holds = claim && (claim->flags & CLAIM_HOLDING) && claim->a == heard->a;
+        bool holds = claim && (claim->flags & CLAIM_HOLDING) && claim->czxid == heard->czxid;
         if (holds && ledger_answerable(table, heard->process))
             check_violate(
                 note,
                 "at rest %s (owner %d) holds %s on a node (czxid %lld) that is deleted, though it heard of "
                 "that, or listens",
                 check_process_name(context, heard->process).text, heard->owner,
-                check_lock_name(context, heard->lock).text, (long long)heard->a);
+                check_lock_name(context, heard->lock).text, (long long)heard->czxid);
     }
 }
 
@@ -146,7 +147,7 @@ static void observe(struct check_table *table, const struct check_context *conte
             table_drop(table, table_get(table, RECORD_HEARD, event->lock, event->process, event->owner));
         break;
     case EVENT_LOCK_CLOSED:
-        if (event->code == 0)
+        if (event->rc == 0)
             table_drop_lock(table, RECORD_HEARD, event->lock, event->process);
         break;
     case EVENT_LOST:

@@ -68,14 +68,14 @@ static struct check_record *process_record(struct check_table *table, int proces
 /* Drops the record of a handle of which nothing is known. */
 static void settle_process(struct check_table *table, struct check_record *record)
 {
-    if (record->a == 0 && record->flags == 0)
+    if (record->session == 0 && record->flags == 0)
         table_drop(table, record);
 }
 
 static void end_link(struct check_table *table, struct check_record *record)
 {
     record->flags &= (uint16_t)~PROCESS_UP;
-    record->a = 0;
+    record->session = 0;
     settle_process(table, record);
 }
 
@@ -87,7 +87,7 @@ static void begin_link(struct check_table *table, const struct event *event)
     settle_process(table, process);
     struct check_record *record = process_record(table, event->process, event->owner);
     record->flags = PROCESS_UP;
-    record->a = event->session;
+    record->session = event->session;
 }
 
 static void set_process_flags(struct check_table *table, int process, unsigned clear, unsigned set)
@@ -182,7 +182,7 @@ static void observe_asked(struct check_table *table, const struct event *event)
 {
     struct check_record *claim = begin_claim(table, event);
     claim->flags &= (uint16_t)~CLAIM_CALLS;
-    claim->flags |= (uint16_t)(CLAIM_WAITING | (uint64_t)event->cause << CLAIM_CALL_AT);
+    claim->flags |= (uint16_t)(CLAIM_WAITING | (uint64_t)event->call_locks << CLAIM_CALL_AT);
 }
 
 /* ---- holds of several nodes ---- */
@@ -194,13 +194,13 @@ bool ledger_is_bound(const struct check_record *node)
 
 bool ledger_is_unbound(const struct check_record *node, int64_t session)
 {
-    return (node->flags & NODE_BOUND) == 0 && node->b == session;
+    return (node->flags & NODE_BOUND) == 0 && node->by_session == session;
 }
 
 static void bind(struct check_record *node, int owner)
 {
     node->flags |= NODE_BOUND;
-    node->depth = (uint16_t)owner;
+    node->hold_owner = (uint16_t)owner;
 }
 
 /* Binds a hold to the oldest free nodes, from the czxid of the token on. If the token names a node that
@@ -209,15 +209,15 @@ static void bind_nodes(struct check_table *table, const struct check_context *co
                        const struct event *event, struct check_record *named)
 {
     int left = lock_nodes(context, event->lock);
-    int64_t from = named ? named->a : event->zxid;
-    int before = named && (named->flags & NODE_BOUND) ? named->depth : NODE_NOBODY;
+    int64_t from = named ? named->czxid : event->token;
+    int before = named && (named->flags & NODE_BOUND) ? named->hold_owner : NODE_NOBODY;
     if (named && (named->flags & NODE_SPENT) == 0) {
         bind(named, event->owner);
         left--;
     }
     struct check_record *node = table_get(table, RECORD_NODE, event->lock, event->process, 0);
     for (; node && node->process == event->process; node = table_next_lock(table, node)) {
-        if (node->a < from || !ledger_is_unbound(node, event->session))
+        if (node->czxid < from || !ledger_is_unbound(node, event->session))
             continue;
         if (left-- > 0)
             bind(node, event->owner);
@@ -237,11 +237,11 @@ static void spend_nodes(struct check_table *table, int process, int back)
         if (node->process != process || !ledger_is_bound(node))
             continue;
         const struct check_record *claim =
-            table_get(table, RECORD_CLAIM, node->lock, node->process, node->depth);
+            table_get(table, RECORD_CLAIM, node->lock, node->process, node->hold_owner);
         if (claim && (claim->flags & CLAIM_HOLDING))
             continue;
         node->flags |= NODE_SPENT;
-        node->depth = node->depth == back ? node->depth : NODE_NOBODY;
+        node->hold_owner = node->hold_owner == back ? node->hold_owner : NODE_NOBODY;
     }
 }
 
@@ -249,7 +249,7 @@ const struct check_record *ledger_given_back(struct check_table *table, const st
 {
     struct check_record *node = table_get(table, RECORD_NODE, event->lock, event->process, 0);
     while (node && node->process == event->process &&
-           !((node->flags & NODE_SPENT) && node->depth == event->owner))
+           !((node->flags & NODE_SPENT) && node->hold_owner == event->owner))
         node = table_next_lock(table, node);
     return node && node->process == event->process ? node : NULL;
 }
@@ -261,14 +261,14 @@ static void observe_granted(struct check_table *table, const struct check_contex
     struct check_record *node = NULL;
     if (needs & CHECK_NEEDS_NODES)
         node = ledger_grant(table, event, RECORD_NONE);
-    int64_t czxid = node ? node->a : event->zxid;
+    int64_t czxid = node ? node->czxid : event->token;
     struct check_record *claim = begin_claim(table, event);
-    bool anew = (claim->flags & CLAIM_HOLDING) == 0 || event->code <= 1;
+    bool anew = (claim->flags & CLAIM_HOLDING) == 0 || event->depth <= 1;
     if (anew)
-        claim->a = czxid;
-    claim->b = own_place && claim->a != event->zxid ? event->zxid : claim->b;
+        claim->czxid = czxid;
+    claim->other_token = own_place && claim->czxid != event->token ? event->token : claim->other_token;
     claim->flags = (uint16_t)((claim->flags & (CLAIM_BESIDE | CLAIM_CALLS)) | CLAIM_HOLDING);
-    claim->depth = (uint16_t)(event->code > 0 ? event->code : 1);
+    claim->depth = (uint16_t)(event->depth > 0 ? event->depth : 1);
     if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1)
         bind_nodes(table, context, event, ledger_node(table, event->lock, czxid));
     LS_ASSERT((claim->flags & CLAIM_HOLDING) && claim->depth > 0);
@@ -283,8 +283,8 @@ static void observe_failed(struct check_table *table, struct check_record *claim
 static void end_hold(struct check_record *claim)
 {
     claim->flags &= (uint16_t) ~(CLAIM_HOLDING | CLAIM_VOID);
-    claim->a = 0;
-    claim->b = 0;
+    claim->czxid = 0;
+    claim->other_token = 0;
     claim->depth = 0;
     LS_ASSERT((claim->flags & CLAIM_HOLDING) == 0 && claim->depth == 0);
 }
@@ -337,7 +337,7 @@ static void observe_hold_lost(const struct check_context *context, struct check_
 /* Ends the holds of a lock that was closed. An acquire without an answer still waits for one. */
 static void observe_closed(struct check_table *table, const struct event *event)
 {
-    struct check_record *claim = event->code == 0 ? table_first_lock(table, RECORD_CLAIM, event->lock) : NULL;
+    struct check_record *claim = event->rc == 0 ? table_first_lock(table, RECORD_CLAIM, event->lock) : NULL;
     while (claim) {
         if (claim->process != event->process || (claim->flags & (CLAIM_HOLDING | CLAIM_VOID)) == 0) {
             claim = table_next_lock(table, claim);
@@ -353,7 +353,7 @@ static void observe_claim(struct check_table *table, const struct check_context 
                           const struct event *event)
 {
     struct check_record *claim = ledger_claim(table, event);
-    bool anew = context->contender_per_unit && event->kind == EVENT_GRANTED && event->code <= 1;
+    bool anew = context->contender_per_unit && event->kind == EVENT_GRANTED && event->depth <= 1;
     if (anew && claim && (claim->flags & CLAIM_HOLDING)) { /* its former hold is lost */
         claim->flags &= (uint16_t)~CLAIM_HOLDING;
         spend_nodes(table, event->process, NODE_NOBODY);
@@ -374,12 +374,12 @@ static void observe_claim(struct check_table *table, const struct check_context 
     else if (event->kind == EVENT_FAILED)
         observe_failed(table, claim);
     else if (event->kind == EVENT_RELEASED)
-        observe_released(table, claim, event->code);
+        observe_released(table, claim, event->depth);
     else if (event->kind == EVENT_HOLD_LOST)
         observe_hold_lost(context, claim);
     else if (event->kind == EVENT_REFUSED &&
-             event->code != CODE_NOTHING_PENDING) /* that one is a refused cancel */
-        observe_refused(table, claim, event->code);
+             event->rc != CODE_NOTHING_PENDING) /* that one is a refused cancel */
+        observe_refused(table, claim, event->rc);
 }
 
 /* Returns true if this event may end a hold. */
@@ -421,10 +421,11 @@ static uint16_t directory_flags(const struct event *created)
 static void observe_queued(struct check_table *table, const struct event *event)
 {
     if (event->kind == EVENT_NODE_CREATED)
-        table_put(table, RECORD_QUEUED, event->lock, event->process, 0, event->zxid, event->session)->flags =
+        table_put(table, RECORD_QUEUED, event->lock, event->process, 0, event->czxid, event->session)->flags =
             directory_flags(event);
     else
-        table_drop(table, table_get_exact(table, RECORD_QUEUED, event->lock, event->process, 0, event->zxid));
+        table_drop(table,
+                   table_get_exact(table, RECORD_QUEUED, event->lock, event->process, 0, event->czxid));
 }
 
 static void observe_node(struct check_table *table, const struct check_context *context,
@@ -432,15 +433,15 @@ static void observe_node(struct check_table *table, const struct check_context *
 {
     if (event->lock == EVENT_LOCK_NONE)
         return;
-    if (event->code == CODE_QUEUED)
+    if (event->node_role == CODE_QUEUED)
         observe_queued(table, event);
-    if (event->code != 1)
+    if (event->node_role != 1)
         return;
     if (event->kind == EVENT_NODE_CREATED)
-        table_put(table, RECORD_NODE, event->lock, event->process, 0, event->zxid, event->session)->flags =
+        table_put(table, RECORD_NODE, event->lock, event->process, 0, event->czxid, event->session)->flags =
             (uint16_t)(directory_flags(event) | (is_under(table, context, event) ? NODE_UNDER : 0));
     else
-        table_drop(table, ledger_node(table, event->lock, event->zxid));
+        table_drop(table, ledger_node(table, event->lock, event->czxid));
 }
 
 static void note_shown(struct check_table *table, const struct event *event)
@@ -466,12 +467,12 @@ static bool has_run_out(const struct check_context *context, const struct event 
 static void note_deleted(struct check_table *table, const struct check_context *context,
                          const struct event *event)
 {
-    if (event->code != 1 || !ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
+    if (event->node_role != 1 || !ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
         return;
     if (event->owner == EVENT_BY_OPERATOR)
-        table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid, 0);
+        table_put(table, RECORD_EVICTED, event->lock, event->process, 0, event->czxid, 0);
     else if (has_run_out(context, event))
-        table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->zxid, 0);
+        table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->czxid, 0);
 }
 
 /* Keeps nodes that the operator deleted, or whose leases have ended, as long as a present wait may refer to
@@ -506,19 +507,19 @@ static void observe_evicted(struct check_table *table, const struct check_contex
 static struct check_record *watch_of(struct check_table *table, const struct event *event)
 {
     struct check_record *record =
-        table_get_exact(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid);
+        table_get_exact(table, RECORD_WATCH, event->lock, event->process, event->watch, event->czxid);
     for (int type = EVENT_WATCH_OWN; !record && type <= EVENT_WATCH_COUNT; type++)
-        record = table_get_exact(table, RECORD_WATCH, event->lock, event->process, type, event->zxid);
+        record = table_get_exact(table, RECORD_WATCH, event->lock, event->process, type, event->czxid);
     return record;
 }
 
 static void observe_watch_set(struct check_table *table, const struct event *event)
 {
     struct check_record *record =
-        table_put(table, RECORD_WATCH, event->lock, event->process, event->code, event->zxid, 0);
-    record->flags++;
-    record->depth = event->code == EVENT_WATCH_PARENT ? event->owner : 0;
-    record->b = event->session;
+        table_put(table, RECORD_WATCH, event->lock, event->process, event->watch, event->czxid, 0);
+    record->watches++;
+    record->directory = event->watch == EVENT_WATCH_PARENT ? event->owner : 0;
+    record->by_session = event->session;
 }
 
 /* Marks the watches of an ended session. The client keeps them until it learns of the end. */
@@ -526,8 +527,8 @@ static void end_session_of_watches(struct check_table *table, const struct event
 {
     struct check_record *record = table_first(table, RECORD_WATCH);
     for (; record; record = table_next(table, record))
-        if (record->process == closed->process && record->b == closed->session)
-            record->b = 0;
+        if (record->process == closed->process && record->by_session == closed->session)
+            record->by_session = 0;
 }
 
 static void observe_watch(struct check_table *table, const struct event *event)
@@ -542,8 +543,8 @@ static void observe_watch(struct check_table *table, const struct event *event)
         observe_watch_set(table, event);
     else {
         struct check_record *record = watch_of(table, event);
-        LS_ASSERT(!record || record->flags > 0);
-        if (record && --record->flags == 0)
+        LS_ASSERT(!record || record->watches > 0);
+        if (record && --record->watches == 0)
             table_drop(table, record);
     }
 }
@@ -552,7 +553,7 @@ static void observe_listener(struct check_table *table, const struct event *even
 {
     if (event->kind == EVENT_CRASHED || event->kind == EVENT_STOPPED)
         table_drop_process(table, RECORD_LISTENER, event->process);
-    else if (event->code != 0)
+    else if (event->rc != 0)
         return; /* refused: nothing has changed */
     else if (event->kind == EVENT_LISTENS)
         table_put(table, RECORD_LISTENER, event->lock, event->process, 0, 0, 0);
@@ -566,7 +567,7 @@ static void note_room(struct check_table *table, const struct check_context *con
 {
     struct check_record *node = group_first_record(table, context, RECORD_NODE, event->lock);
     for (; node; node = group_next_record(table, context, node))
-        if (node->process == event->process && !ledger_holder(table, node->lock, -1, node->a) &&
+        if (node->process == event->process && !ledger_holder(table, node->lock, -1, node->czxid) &&
             ledger_claims(table, node->lock, node->process, CLAIM_WAITING) &&
             ledger_admits_node(table, context, node, NULL))
             node->flags |= NODE_HAD_ROOM;
@@ -589,7 +590,7 @@ static void settle_capacity(struct check_table *table, const struct check_contex
 {
     LS_ASSERT(context->specs != NULL);
     int declared = context->specs[lock].capacity;
-    if (known->flags == declared && known->depth == declared)
+    if (known->capacity == declared && known->largest_capacity == declared)
         table_drop(table, known);
 }
 
@@ -600,11 +601,11 @@ static void learn_capacity(struct check_table *table, const struct check_context
     int before = ledger_capacity(table, context, lock, process);
     int largest = ledger_largest_capacity(table, context, lock, process);
     bool claims = group_claims(table, context, lock, process, CLAIM_WAITING | CLAIM_HOLDING) > 0;
-    if (event->code < before)
+    if (event->capacity < before)
         note_room(table, context, event);
     struct check_record *known = table_put(table, RECORD_CAPACITY, group, process, 0, 0, 0);
-    known->flags = (uint16_t)event->code;
-    known->depth = (uint16_t)(claims && largest > event->code ? largest : event->code);
+    known->capacity = (uint16_t)event->capacity;
+    known->largest_capacity = (uint16_t)(claims && largest > event->capacity ? largest : event->capacity);
     settle_capacity(table, context, lock, known);
 }
 
@@ -621,13 +622,13 @@ static void observe_capacity(struct check_table *table, const struct check_conte
     struct check_record *known = table_get(table, RECORD_CAPACITY, group, event->process, 0);
     if (event->kind == EVENT_CAPACITY) {
         learn_capacity(table, context, event);
-    } else if (known && event->kind == EVENT_LOCK_CLOSED && event->code == 0) {
+    } else if (known && event->kind == EVENT_LOCK_CLOSED && event->rc == 0) {
         table_drop(table, known);
     } else if (event->kind == EVENT_ASKED && group_claims(table, context, event->lock, event->process,
                                                           CLAIM_WAITING | CLAIM_HOLDING) == 0) {
         forget_room(table, context, event);
         if (known) {
-            known->depth = known->flags;
+            known->largest_capacity = known->capacity;
             settle_capacity(table, context, event->lock, known);
         }
     }
@@ -644,11 +645,11 @@ static void observe_count(struct check_table *table, const struct check_context 
     }
     int group = group_of(context, event->lock);
     if (event->kind == EVENT_COUNT_SET) {
-        table_put(table, RECORD_COUNT, group, 0, 0, 0, 0)->flags = (uint16_t)event->code;
+        table_put(table, RECORD_COUNT, group, 0, 0, 0, 0)->capacity = (uint16_t)event->capacity;
         return;
     }
     struct check_record *shut = table_get(table, RECORD_SHUT, group, event->process, 0);
-    if (event->kind == EVENT_LOCK_CLOSED && event->code == 0)
+    if (event->kind == EVENT_LOCK_CLOSED && event->rc == 0)
         table_put(table, RECORD_SHUT, group, event->process, 0, 0, 0);
     else if (shut && event->kind == EVENT_ASKED)
         table_drop(table, shut);
@@ -663,7 +664,7 @@ int ledger_count(struct check_table *table, const struct check_context *context,
 {
     const struct check_record *count =
         context->counted ? table_get(table, RECORD_COUNT, group_of(context, lock), 0, 0) : NULL;
-    return count ? count->flags : 0;
+    return count ? count->capacity : 0;
 }
 
 void ledger_observe(struct check_table *table, const struct check_context *context, unsigned needs,
@@ -708,29 +709,29 @@ bool ledger_listens(struct check_table *table, int lock, int process)
 const struct check_record *ledger_holder(struct check_table *table, int lock, int process, int64_t czxid)
 {
     struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
-    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->a == czxid &&
+    while (claim && !((claim->flags & CLAIM_HOLDING) && claim->czxid == czxid &&
                       (process < 0 || claim->process == process)))
         claim = table_next_lock(table, claim);
     const struct check_record *node = claim ? NULL : ledger_node(table, lock, czxid);
     if (node && ledger_is_bound(node) && (process < 0 || node->process == process))
-        claim = table_get(table, RECORD_CLAIM, lock, node->process, node->depth);
+        claim = table_get(table, RECORD_CLAIM, lock, node->process, node->hold_owner);
     return claim;
 }
 
 void ledger_note_fault(struct check_table *table, const struct event *event)
 {
-    bool directory = event->kind == EVENT_NODE_DELETED && event->code == 0 && event->owner == 0 &&
+    bool directory = event->kind == EVENT_NODE_DELETED && event->node_role == 0 && event->owner == 0 &&
                      event->lock != EVENT_LOCK_NONE;
     if (event->kind == EVENT_FAULT)
-        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->flags |= (uint16_t)(1u << event->owner);
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->faults |= (uint16_t)(1u << event->owner);
     else if (directory)
-        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->flags |= 1u << EVENT_FAULT_NODES;
+        table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->faults |= 1u << EVENT_FAULT_NODES;
 }
 
 bool ledger_had_fault(struct check_table *table, enum event_fault fault)
 {
     const struct check_record *record = table_get(table, RECORD_FAULTED, 0, 0, 0);
-    return record && (record->flags & 1u << fault);
+    return record && (record->faults & 1u << fault);
 }
 
 bool ledger_may_fail(struct check_table *table, const struct check_context *context)
@@ -773,7 +774,7 @@ struct check_record *ledger_node(struct check_table *table, int lock, int64_t cz
 {
     struct check_record *node;
     for (node = table_first_lock(table, RECORD_NODE, lock); node; node = table_next_lock(table, node))
-        if (node->a == czxid)
+        if (node->czxid == czxid)
             return node;
     return NULL;
 }
@@ -782,11 +783,11 @@ int ledger_directory(struct check_table *table, int lock, int64_t czxid)
 {
     const struct check_record *node = ledger_node(table, lock, czxid);
     if (node)
-        return node->flags >> NODE_DIRECTORY_SHIFT;
+        return node_directory(node);
     struct check_record *queued = table_first_lock(table, RECORD_QUEUED, lock);
-    while (queued && queued->a != czxid)
+    while (queued && queued->czxid != czxid)
         queued = table_next_lock(table, queued);
-    return queued ? queued->flags >> NODE_DIRECTORY_SHIFT : 0;
+    return queued ? node_directory(queued) : 0;
 }
 
 static bool has_record(struct check_table *table, const struct check_context *context, enum record_kind kind,
@@ -808,7 +809,7 @@ int ledger_queued(struct check_table *table, int lock, int process)
     int count = 0;
     struct check_record *node = table_first_lock(table, RECORD_QUEUED, lock);
     for (; node; node = table_next_lock(table, node))
-        count += node->process == process && ledger_session(table, process, node->b);
+        count += node->process == process && ledger_session(table, process, node->by_session);
     return count;
 }
 
@@ -830,7 +831,7 @@ static struct check_record *next_handle(struct check_table *table, struct check_
 struct check_record *ledger_session(struct check_table *table, int process, int64_t session)
 {
     struct check_record *record = next_handle(table, NULL, process);
-    while (record && (record->a == 0 || record->a != session))
+    while (record && (record->session == 0 || record->session != session))
         record = next_handle(table, record, process);
     return record;
 }
@@ -842,7 +843,7 @@ bool ledger_life_is_over(struct check_table *table, int process, int64_t session
     for (; record; record = next_handle(table, record, process)) {
         if (record->flags & PROCESS_CRASHED)
             return true;
-        other = other || (record->a != 0 && record->a != session);
+        other = other || (record->session != 0 && record->session != session);
     }
     return other;
 }
@@ -862,7 +863,7 @@ bool ledger_answerable(struct check_table *table, int process)
     for (; record; record = next_handle(table, record, process)) {
         if (record->flags & (PROCESS_PAUSED | PROCESS_CRASHED))
             return false;
-        linked = linked || ((record->flags & PROCESS_UP) && record->a != 0);
+        linked = linked || ((record->flags & PROCESS_UP) && record->session != 0);
     }
     return linked;
 }
@@ -874,14 +875,14 @@ static bool taken(struct check_table *table, const struct event *event, int64_t 
     for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
          claim = table_next_lock(table, claim))
         if (claim->process == event->process && claim->owner != event->owner &&
-            (claim->flags & CLAIM_HOLDING) && claim->a == czxid)
+            (claim->flags & CLAIM_HOLDING) && claim->czxid == czxid)
             return true;
     return false;
 }
 
 int64_t ledger_node_of_token(const struct check_record *claim, int64_t token)
 {
-    return claim && claim->b != 0 && claim->b == token ? claim->a : token;
+    return claim && claim->other_token != 0 && claim->other_token == token ? claim->czxid : token;
 }
 
 static struct check_record *oldest_free(struct check_table *table, const struct event *event,
@@ -889,7 +890,7 @@ static struct check_record *oldest_free(struct check_table *table, const struct 
 {
     struct check_record *node = table_get(table, kind, event->lock, event->process, 0);
     for (; node && node->process == event->process; node = table_next_lock(table, node))
-        if (!taken(table, event, node->a))
+        if (!taken(table, event, node->czxid))
             return node;
     return NULL;
 }
@@ -898,14 +899,14 @@ struct check_record *ledger_grant(struct check_table *table, const struct event 
                                   enum record_kind ghosts)
 {
     struct check_record *node =
-        table_get_exact(table, RECORD_NODE, event->lock, event->process, 0, event->zxid);
+        table_get_exact(table, RECORD_NODE, event->lock, event->process, 0, event->token);
     if (!node && ghosts != RECORD_NONE)
-        node = table_get_exact(table, ghosts, event->lock, event->process, 0, event->zxid);
-    if (node || table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->zxid) ||
-        table_get_exact(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->zxid))
+        node = table_get_exact(table, ghosts, event->lock, event->process, 0, event->token);
+    if (node || table_get_exact(table, RECORD_EVICTED, event->lock, event->process, 0, event->token) ||
+        table_get_exact(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->token))
         return node;
     /* Without a token the grant may rest on the deleted node, which only a ghost can represent. */
-    bool evicted = event->zxid == 0 && table_get(table, RECORD_EVICTED, event->lock, event->process, 0);
+    bool evicted = event->token == 0 && table_get(table, RECORD_EVICTED, event->lock, event->process, 0);
     struct check_record *ghost = ghosts != RECORD_NONE ? oldest_free(table, event, ghosts) : NULL;
     if (evicted && (ghost || ghosts == RECORD_NONE))
         return ghost;

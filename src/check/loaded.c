@@ -178,8 +178,9 @@ static void gather(struct check_table *table, const struct property *property, s
     for (const struct check_record *r = table_first_lock(table, RECORD_LOADED, slot); r;
          r = table_next_lock(table, (struct check_record *)r)) {
         LS_ASSERT(r->process < loaded_records(property));
-        memcpy(state->byte + (size_t)r->process * CHUNK, &r->a, sizeof r->a);
-        memcpy(state->byte + (size_t)r->process * CHUNK + sizeof r->a, &r->b, sizeof r->b);
+        memcpy(state->byte + (size_t)r->process * CHUNK, &r->first_bytes, sizeof r->first_bytes);
+        memcpy(state->byte + (size_t)r->process * CHUNK + sizeof r->first_bytes, &r->last_bytes,
+               sizeof r->last_bytes);
     }
 }
 
@@ -193,8 +194,8 @@ static void scatter_chunk(struct check_table *table, int slot, int chunk, const 
     if (a == 0 && b == 0) {
         table_drop(table, record);
     } else if (record) {
-        record->a = a; /* no other record has its key, so the order stays */
-        record->b = b;
+        record->first_bytes = a; /* no other record has its key, so the order stays */
+        record->last_bytes = b;
     } else {
         table_put(table, RECORD_LOADED, slot, chunk, 0, a, b);
     }
@@ -343,7 +344,7 @@ static void rename_number(struct ls_property_rename *functions, enum check_value
     struct check_record *record =
         table_get(rename->table, RECORD_LOADED, slot_of(rename->property), (int)(offset / CHUNK), 0);
     if (record)
-        rename->visit(rename->ctx, type, offset % CHUNK == 0 ? &record->a : &record->b);
+        rename->visit(rename->ctx, type, offset % CHUNK == 0 ? &record->first_bytes : &record->last_bytes);
 }
 
 static void on_zxid(struct ls_property_rename *rename, const int64_t *where)

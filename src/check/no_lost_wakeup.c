@@ -32,7 +32,7 @@
 /* Returns true if an owner holds by the node. */
 static bool rests(struct check_table *table, const struct check_record *node)
 {
-    return ledger_holder(table, node->lock, -1, node->a);
+    return ledger_holder(table, node->lock, -1, node->czxid);
 }
 
 static bool is_admitted(struct check_table *table, const struct check_context *context,
@@ -44,14 +44,14 @@ static bool is_admitted(struct check_table *table, const struct check_context *c
 
 static bool can_act(struct check_table *table, const struct check_record *node)
 {
-    return ledger_answerable(table, node->process) && ledger_session(table, node->process, node->b);
+    return ledger_answerable(table, node->process) && ledger_session(table, node->process, node->by_session);
 }
 
 /* Returns the position of a process in the line of a lock, behind all others if it has none. */
 static int64_t place_of(struct check_table *table, int lock, int process)
 {
     const struct check_record *node = table_get(table, RECORD_NODE, lock, process, 0);
-    return node && node->process == process ? node->a : INT64_MAX;
+    return node && node->process == process ? node->czxid : INT64_MAX;
 }
 
 /* Returns the locks of the call in which the process waits for the lock; 0 if it waits for this one alone. */
@@ -121,7 +121,7 @@ struct line {
 static bool is_left(struct check_table *table, const struct check_context *context,
                     const struct check_record *node)
 {
-    return context->leases && !context->timed && ledger_life_is_over(table, node->process, node->b);
+    return context->leases && !context->timed && ledger_life_is_over(table, node->process, node->by_session);
 }
 
 static struct line look_at(struct check_table *table, const struct check_context *context, int lock)
@@ -144,7 +144,7 @@ static const struct check_record *head_of_queue(struct check_table *table, int l
 {
     struct check_record *head = NULL, *node = table_first_lock(table, RECORD_QUEUED, lock);
     for (; node; node = table_next_lock(table, node))
-        head = !head || node->a < head->a ? node : head;
+        head = !head || node->czxid < head->czxid ? node : head;
     return head;
 }
 
@@ -179,12 +179,12 @@ static void judge_group(struct check_table *table, const struct check_context *c
     if (line.idle)
         check_violate(note, "%s waits for %s at rest, but %s; first is a node of %s (czxid %lld)", who.text,
                       what.text, free, check_process_name(context, line.idle->process).text,
-                      (long long)line.idle->a);
+                      (long long)line.idle->czxid);
     else if (line.left)
         check_violate(note,
                       "%s waits for %s at rest behind a contender (czxid %lld) of a life of %s that is over: "
                       "nothing will end it",
-                      who.text, what.text, (long long)line.left->a,
+                      who.text, what.text, (long long)line.left->czxid,
                       check_process_name(context, line.left->process).text);
     else if (!line.waits && !is_blocked(table, lock) && has_room(table, context, waiter))
         check_violate(note, "%s waits for %s at rest, but %s and the line is empty", who.text, what.text,
@@ -210,7 +210,7 @@ static bool has_to_wait(struct check_table *table, const struct check_context *c
                         const struct event *event)
 {
     const struct contender contender = {
-        .lock = event->lock, .process = event->process, .owner = -1, .czxid = event->zxid};
+        .lock = event->lock, .process = event->process, .owner = -1, .czxid = event->czxid};
     return !ledger_admits(table, context, &contender, NULL);
 }
 
@@ -225,7 +225,7 @@ static void observe(struct check_table *table, const struct check_context *conte
             }
         return;
     }
-    if (event->code == 1 && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) &&
+    if (event->node_role == 1 && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) &&
         has_to_wait(table, context, event))
         note->premises = 1;
 }

@@ -25,7 +25,7 @@ static void judge_lock(struct check_table *table, const struct check_context *co
     struct check_record *node;
     int nodes = 0;
     for (node = table_first_lock(table, RECORD_NODE, lock); node; node = table_next_lock(table, node)) {
-        bool counts = node->process == process && ledger_session(table, process, node->b);
+        bool counts = node->process == process && ledger_session(table, process, node->by_session);
         nodes += counts;
         oldest = counts && !oldest ? node : oldest;
     }
@@ -34,7 +34,7 @@ static void judge_lock(struct check_table *table, const struct check_context *co
         check_violate(note, "%s%s %s %d contender node%s on %s (czxid %lld) for %d owner%s",
                       at_rest ? "at rest " : "", check_process_name(context, process).text,
                       at_rest ? "has" : "says that it is idle, but has", nodes, nodes == 1 ? "" : "s",
-                      check_lock_name(context, lock).text, (long long)oldest->a, claims,
+                      check_lock_name(context, lock).text, (long long)oldest->czxid, claims,
                       claims == 1 ? "" : "s");
 }
 
@@ -81,7 +81,7 @@ static bool claims_nothing(struct check_table *table, int lock, int process)
 static void judge_settled(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
-    if (event->code != 1 || !may_be_held_to_idle(table, context, event->process))
+    if (event->idle != 1 || !may_be_held_to_idle(table, context, event->process))
         return;
     for (int lock = 0; lock < context->locks; lock++)
         if (claims_nothing(table, lock, event->process)) {
@@ -95,27 +95,27 @@ static void judge_created(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     note->premises =
-        event->code != 0 && event->lock != EVENT_LOCK_NONE && event->process != EVENT_PROCESS_NONE;
-    if (!note->premises || event->cause != 1 || !may_be_held_to_idle(table, context, event->process))
+        event->node_role != 0 && event->lock != EVENT_LOCK_NONE && event->process != EVENT_PROCESS_NONE;
+    if (!note->premises || event->creator_idle != 1 || !may_be_held_to_idle(table, context, event->process))
         return;
     bool lives = ledger_session(table, event->process, event->session);
     if (lives && claims_nothing(table, event->lock, event->process))
         check_violate(note, "%s says that it is idle, but its create of a %s %s (czxid %lld) was under way",
                       check_process_name(context, event->process).text,
-                      event->code == CODE_QUEUED ? "node in the queue of" : "contender node on",
-                      check_lock_name(context, event->lock).text, (long long)event->zxid);
+                      event->node_role == CODE_QUEUED ? "node in the queue of" : "contender node on",
+                      check_lock_name(context, event->lock).text, (long long)event->czxid);
 }
 
 static void observe_released(struct check_table *table, const struct event *event)
 {
-    if (event->code == 0)
-        table_put(table, RECORD_OWES, event->lock, event->process, 0, 0, 0)->depth++;
+    if (event->depth == 0)
+        table_put(table, RECORD_OWES, event->lock, event->process, 0, 0, 0)->pending++;
 }
 
 static void observe_freed(struct check_table *table, const struct event *event)
 {
     struct check_record *owes = table_get(table, RECORD_OWES, event->lock, event->process, 0);
-    if (owes && --owes->depth == 0)
+    if (owes && --owes->pending == 0)
         table_drop(table, owes);
 }
 

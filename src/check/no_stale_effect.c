@@ -38,7 +38,7 @@ static const struct check_record *holder_of(struct check_table *table, const str
 {
     struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, event->lock);
     for (; claim; claim = group_next_record(table, context, claim))
-        if ((claim->flags & CLAIM_HOLDING) && claim->a == event->zxid &&
+        if ((claim->flags & CLAIM_HOLDING) && claim->czxid == event->token &&
             (claim->process != event->process || claim->owner != event->owner))
             return claim;
     return NULL;
@@ -47,50 +47,50 @@ static const struct check_record *holder_of(struct check_table *table, const str
 static void judge_grant(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
-    if (event->zxid == 0 || (ledger_holds(table, event) && event->code > 1))
+    if (event->token == 0 || (ledger_holds(table, event) && event->depth > 1))
         return;
     struct check_record *fence = fence_of(table, context, event->lock);
     const struct check_record *node = ledger_grant(table, event, RECORD_NONE);
     note->premises = 1;
     if (ledger_takes_own_place(table, context, event))
         return;
-    if (event->zxid == fence->a || holder_of(table, context, event))
+    if (event->token == fence->granted_token || holder_of(table, context, event))
         check_violate(note, "%s was granted %s with the fencing token 0x%llx of another grant", WHO, WHAT,
-                      (unsigned long long)event->zxid);
-    else if (node && event->zxid < fence->a && lock_stands_alone(context, event->lock))
+                      (unsigned long long)event->token);
+    else if (node && event->token < fence->granted_token && lock_stands_alone(context, event->lock))
         check_violate(note,
                       "%s was granted %s with a fencing token 0x%llx older than 0x%llx of an earlier grant",
-                      WHO, WHAT, (unsigned long long)event->zxid, (unsigned long long)fence->a);
-    if (event->zxid > fence->a)
-        fence->a = event->zxid;
+                      WHO, WHAT, (unsigned long long)event->token, (unsigned long long)fence->granted_token);
+    if (event->token > fence->granted_token)
+        fence->granted_token = event->token;
 }
 
 static void judge_taken(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
     struct check_record *fence = fence_of(table, context, event->lock);
-    if (event->zxid < fence->b && lock_stands_alone(context, event->lock))
+    if (event->token < fence->taken_token && lock_stands_alone(context, event->lock))
         check_violate(note, "the resource of %s took token 0x%llx from %s after the newer 0x%llx", WHAT,
-                      (unsigned long long)event->zxid, WHO, (unsigned long long)fence->b);
+                      (unsigned long long)event->token, WHO, (unsigned long long)fence->taken_token);
     else
-        fence->b = event->zxid;
-    if (event->cause != 0 && !ledger_node(table, event->lock, event->cause))
+        fence->taken_token = event->token;
+    if (event->guard_czxid != 0 && !ledger_node(table, event->lock, event->guard_czxid))
         check_violate(note, "a guarded write of %s committed after its node (czxid %lld) was deleted", WHO,
-                      (long long)event->cause);
+                      (long long)event->guard_czxid);
 }
 
 static void judge_refused(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
     struct check_record *claim;
-    if (event->zxid != fence_of(table, context, event->lock)->a)
+    if (event->token != fence_of(table, context, event->lock)->granted_token)
         return; /* a newer grant exists: fencing is for this */
     for (claim = table_first_lock(table, RECORD_CLAIM, event->lock); claim;
          claim = table_next_lock(table, claim))
         if (claim->process == event->process && (claim->flags & CLAIM_HOLDING) &&
-            ledger_node(table, event->lock, claim->a))
+            ledger_node(table, event->lock, claim->czxid))
             check_violate(note, "the resource of %s refused %s, who holds it with the newest token 0x%llx",
-                          WHAT, WHO, (unsigned long long)event->zxid);
+                          WHAT, WHO, (unsigned long long)event->token);
 }
 
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
@@ -101,7 +101,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         return;
     }
     note->premises = 1;
-    if (event->code == 1)
+    if (event->taken == 1)
         judge_taken(table, context, event, note);
     else
         judge_refused(table, context, event, note);

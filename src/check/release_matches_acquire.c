@@ -31,7 +31,7 @@
 /* Returns true if the node of the hold is gone. The owner may have been told, or may not know yet. */
 static bool is_lost(struct check_table *table, const struct check_record *claim)
 {
-    return claim && (claim->flags & CLAIM_HOLDING) && !ledger_node(table, claim->lock, claim->a);
+    return claim && (claim->flags & CLAIM_HOLDING) && !ledger_node(table, claim->lock, claim->czxid);
 }
 
 static void judge_answer(struct check_table *table, const struct check_context *context,
@@ -44,9 +44,9 @@ static void judge_answer(struct check_table *table, const struct check_context *
     if (event->kind == EVENT_FAILED)
         return;
     int expected = claim && (claim->flags & CLAIM_HOLDING) ? claim->depth + 1 : 1;
-    if (event->code != expected && !(event->code == 1 && is_lost(table, claim)))
+    if (event->depth != expected && !(event->depth == 1 && is_lost(table, claim)))
         check_violate(note, "%s (owner %d) was granted %s at depth %d, expected %d", WHO, event->owner, WHAT,
-                      event->code, expected);
+                      event->depth, expected);
 }
 
 static void begin_release(struct check_table *table, const struct event *event, int64_t czxid)
@@ -69,27 +69,26 @@ static void judge_released(struct check_table *table, const struct check_context
     }
     if ((claim->flags & CLAIM_HOLDING) == 0)
         return;
-    if (event->code != claim->depth - 1)
+    if (event->depth != claim->depth - 1)
         check_violate(note, "a release of %s by %s (owner %d) left depth %d, expected %d", WHAT, WHO,
-                      event->owner, event->code, claim->depth - 1);
-    if (event->code == 0)
-        begin_release(table, event, claim->a);
+                      event->owner, event->depth, claim->depth - 1);
+    if (event->depth == 0)
+        begin_release(table, event, claim->czxid);
 }
 
 static void judge_refused(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
     const struct check_record *claim = ledger_claim(table, event);
-    if (event->code == CODE_NOTHING_PENDING)
+    if (event->rc == CODE_NOTHING_PENDING)
         return; /* a cancel was refused, not a release */
     note->premises = 1;
     bool waits = claim && (claim->flags & CLAIM_WAITING);
-    bool busy = event->code == CODE_ALREADY && group_has_other_claim(table, context, event, CLAIM_WAITING);
-    bool told =
-        (event->code == CODE_LOST || (event->code == CODE_NOT_OWNER && waits)) && is_lost(table, claim);
+    bool busy = event->rc == CODE_ALREADY && group_has_other_claim(table, context, event, CLAIM_WAITING);
+    bool told = (event->rc == CODE_LOST || (event->rc == CODE_NOT_OWNER && waits)) && is_lost(table, claim);
     if (claim && (claim->flags & CLAIM_HOLDING) && !told && !busy)
         check_violate(note, "a release of %s by %s (owner %d) was refused (%d), who holds it", WHAT, WHO,
-                      event->owner, event->code);
+                      event->owner, event->rc);
 }
 
 static void judge_freed(struct check_table *table, const struct check_context *context,
@@ -102,7 +101,7 @@ static void judge_freed(struct check_table *table, const struct check_context *c
         release = next && next->process == event->process && next->owner == event->owner ? next : NULL;
     }
     if (release) {
-        bool done = event->code == 0 && event->cause == 0;
+        bool done = event->rc == 0 && event->within_stop == 0;
         if (done && ((release->flags & RELEASE_STANDS) || ledger_given_back(table, event)))
             check_violate(note,
                           "the release of %s by %s (owner %d) was reported as done, but its node stands",
@@ -128,16 +127,16 @@ static void judge_asked_back(struct check_table *table, const struct check_conte
     if (!claim || (claim->flags & CLAIM_HOLDING) == 0)
         check_violate(note, "%s (owner %d) was asked to give %s back, who does not hold it", WHO,
                       event->owner, WHAT);
-    else if (claim->a != ledger_node_of_token(claim, event->zxid))
-        check_violate(note,
-                      "%s (owner %d) was asked to give %s back for token 0x%llx, but holds it with 0x%llx",
-                      WHO, event->owner, WHAT, (unsigned long long)event->zxid, (unsigned long long)claim->a);
+    else if (claim->czxid != ledger_node_of_token(claim, event->token))
+        check_violate(
+            note, "%s (owner %d) was asked to give %s back for token 0x%llx, but holds it with 0x%llx", WHO,
+            event->owner, WHAT, (unsigned long long)event->token, (unsigned long long)claim->czxid);
 }
 
 static void judge_closed(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
-    if (event->code != 0)
+    if (event->rc != 0)
         return; /* refused: nothing has changed */
     note->premises = 1;
     struct check_record *record = table_first_lock(table, RECORD_CLAIM, event->lock);
@@ -156,7 +155,7 @@ static void observe_deleted(struct check_table *table, const struct event *event
 {
     struct check_record *release = table_first_lock(table, RECORD_RELEASE, event->lock);
     for (; release; release = table_next_lock(table, release)) {
-        if (release->a != event->zxid)
+        if (release->czxid != event->czxid)
             continue;
         release->flags &= (uint16_t)~RELEASE_STANDS;
         if (release->flags & RELEASE_FREED)

@@ -19,79 +19,111 @@
 
 _Static_assert(EVENT_KINDS <= 64, "event kinds fit into a mask");
 
+/* Kinds of records. Each comment lists the fields that the kind uses, by their names in struct check_record;
+ * other fields are 0. The judge that has the kind stands before the colon. A group is its first lock. */
 enum record_kind {
     RECORD_NONE,
-    /* The ledger. Each comment lists the fields in use; other fields are 0. A group is its first lock. */
-    RECORD_PROCESS, /* process, owner = handle; flags PROCESS_…; a = session while the link is up, else 0 */
-    RECORD_CLAIM, /* lock, process, owner; flags CLAIM_…; depth of the hold; a = czxid of its node; b = its
-                     token if that is another one (ledger_takes_own_place()), else 0 */
-    RECORD_NODE,  /* lock, process; flags NODE_…; a = czxid, b = session of a contender in the log; depth:
-                     see NODE_BOUND */
-    RECORD_WATCH, /* lock, process, owner = enum event_watch; flags = number of watches; a = czxid of the
-                     watched node; b = session that set the newest, 0 once it is over; depth = number of the
-                     directory, of EVENT_WATCH_PARENT */
-    RECORD_EVICTED,  /* lock, process that waits; flags EVICTED_…; a = czxid of its contender that the
-                        operator deleted */
-    RECORD_LISTENER, /* lock, process: it hears of requests to give back, and of the end of its node */
-    RECORD_FAULTED,  /* flags = a bit for each enum event_fault; see ledger_note_fault() */
-    /* The judges. */
-    RECORD_GHOST,    /* at_most_one_holder: lock, process; flags GHOST_…; a = czxid, b = session. A deleted
-                        node that was admitted, or by which an owner holds */
-    RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner: its query answers "held" */
-    RECORD_TAKEN,    /* at_most_one_believer: lock, process; a = czxid of a contender that the operator
+    /* The ledger. */
+    RECORD_PROCESS, /* process, owner = handle; flags PROCESS_…; session while the link is up, else 0 */
+    RECORD_CLAIM,   /* lock, process, owner; flags CLAIM_…; depth; czxid of its node; other_token */
+    RECORD_NODE,  /* lock, process; flags NODE_…; czxid, by_session of a contender in the log; hold_owner */
+    RECORD_WATCH, /* lock, process, owner = enum event_watch; watches; czxid of the watched node; by_session
+                     of the newest, 0 once it is over; directory, of EVENT_WATCH_PARENT */
+    RECORD_EVICTED,  /* lock, process that waits; flags EVICTED_…; czxid of its contender that the operator
                         deleted */
-    RECORD_FENCE,    /* no_stale_effect: lock = group; a = newest token granted, b = newest token taken */
+    RECORD_LISTENER, /* lock, process: it hears of requests to give back, and of the end of its node */
+    RECORD_FAULTED,  /* faults; see ledger_note_fault() */
+    /* The judges. */
+    RECORD_GHOST,    /* at_most_one_holder: lock, process; flags GHOST_…; czxid, by_session. A deleted node
+                        that was admitted, or by which an owner holds */
+    RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner: its query answers "held" */
+    RECORD_TAKEN,    /* at_most_one_believer: lock, process; czxid of a contender that the operator deleted */
+    RECORD_FENCE,    /* no_stale_effect: lock = group; granted_token, taken_token */
     RECORD_LEFT,     /* at_most_one_wakeup_per_release: lock = group, process: has left the line; flags
                         LEFT_… */
-    RECORD_PLACE, /* granted_in_order: lock, process; flags PLACE_…; a = czxid, b = zxid of deletion or 0 */
-    RECORD_RELEASE,  /* release_matches_acquire: lock, process, owner; flags RELEASE_…; a = czxid of its
-                        node */
-    RECORD_TOLD,     /* every_loss_is_told: process; flags TOLD_…; a = connected session, b = lost session
-                        before it, as told */
-    RECORD_DEADLINE, /* deadline_is_kept: lock, process, owner; a = the deadline in ms */
-    RECORD_WORK,     /* bounded_work: process; flags = requests without a new reason; a = time of the first */
-    RECORD_CREATES,  /* bounded_work: lock, process; flags = allowed contenders; owner = 1: nodes that
-                        queue */
-    RECORD_GONE,     /* hold_keeps_its_node: lock, process that waits; a = czxid of a node that a request
-                        deleted */
-    RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…; depth = releases without a
-                      FREED; a = deadline in ms; b = locks of a try's call, a bit each */
+    RECORD_PLACE,    /* granted_in_order: lock, process; flags PLACE_…; czxid, deletion_zxid */
+    RECORD_RELEASE,  /* release_matches_acquire: lock, process, owner; flags RELEASE_…; czxid of its node */
+    RECORD_TOLD,     /* every_loss_is_told: process; flags TOLD_…; session and lost_session, as told */
+    RECORD_DEADLINE, /* deadline_is_kept: lock, process, owner; flags DEADLINE_…; deadline_ms */
+    RECORD_WORK,     /* bounded_work: process; requests; began_ms */
+    RECORD_CREATES,  /* bounded_work: lock, process; creates; owner = 1: nodes that queue */
+    RECORD_GONE,   /* hold_keeps_its_node: lock, process that waits; czxid of a node that a request deleted */
+    RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…; pending releases;
+                      deadline_ms; call_locks of a try */
     RECORD_APART,  /* answers_have_reasons, no_orphan_node: process: LOST without a later CONNECTED */
     RECORD_UNDOES, /* answers_have_reasons: lock, process: an acquire failed, its requests may go on */
-    RECORD_TERM,   /* belief_ends_in_time: lock, process, owner; flags TERM_…; a = session of the grant */
-    RECORD_OVER,   /* belief_ends_in_time: process; a = session whose time is up, unknown to the process */
+    RECORD_TERM,   /* belief_ends_in_time: lock, process, owner; flags TERM_…; session of the grant */
+    RECORD_OVER,   /* belief_ends_in_time: process; session whose time is up, unknown to the process */
     RECORD_LEASE_OVER, /* belief_ends_in_time: lock, process: lease has run out, no node created since */
-    RECORD_QUESTION,   /* every_revocation_is_told: lock, process; flags QUESTION_…; depth = unanswered
-                          REVOKES */
-    RECORD_REQUEST,  /* every_revocation_is_told: lock, process; flags REQUEST_…; a = czxid of a node; depth
-                        = requests that set its data and are not told yet */
-    RECORD_HEARD,    /* hold_keeps_its_node: lock, process, owner; a = czxid of its hold's node, of whose end
-                        it heard or will hear */
-    RECORD_OWES,     /* no_orphan_node: lock, process; depth = releases without a FREED */
-    RECORD_LOADED,   /* lock = loaded property, process = 16-byte chunk of its state; a, b = these bytes */
-    RECORD_NEWS,     /* all_or_none: lock, process, owner; flags and depth: see all_or_none.c */
-    RECORD_QUEUED,   /* the ledger: lock, process; a = czxid, b = session; flags = directory of a node that
-                        queues */
-    RECORD_CAPACITY, /* the ledger: lock = group, process; flags = capacity that the process knows; depth =
-                        the largest one that it has known after it last began to wait without any claim */
-    RECORD_LATE,     /* at_most_one_holder: as GHOST, not admitted; depth = least capacity that admits it */
-    RECORD_COUNT,    /* the ledger: lock = group; flags = capacity that its node contains, 0 = none */
-    RECORD_SHUT,     /* the ledger: lock = group, process: has closed the lock, whose capacity is in a node */
-    RECORD_RUN_OUT,  /* the ledger: lock, process that waits; a = czxid of a contender whose lease ended */
-    RECORD_OUTAGE,   /* bounded_work: of no process: an outage of the servers lasts */
+    RECORD_QUESTION,   /* every_revocation_is_told: lock, process; flags QUESTION_…; pending REVOKES */
+    RECORD_REQUEST,    /* every_revocation_is_told: lock, process; flags REQUEST_…; czxid of a node; pending
+                          requests, which set its data */
+    RECORD_HEARD,      /* hold_keeps_its_node: lock, process, owner; czxid of its hold's node, of whose end it
+                          heard or will hear */
+    RECORD_OWES,       /* no_orphan_node: lock, process; pending releases */
+    RECORD_LOADED,     /* lock = loaded property, process = 16-byte chunk of its state; first_bytes,
+                          last_bytes */
+    RECORD_NEWS,       /* all_or_none: lock, process, owner; locks, news */
+    RECORD_QUEUED,     /* the ledger: lock, process; czxid, by_session of a node that queues; flags =
+                          node_directory() */
+    RECORD_CAPACITY,   /* the ledger: lock = group, process; capacity, largest_capacity */
+    RECORD_LATE,       /* at_most_one_holder: as GHOST, not admitted; least_capacity */
+    RECORD_COUNT,      /* the ledger: lock = group; capacity that its node contains, 0 = none */
+    RECORD_SHUT,    /* the ledger: lock = group, process: has closed the lock, whose capacity is in a node */
+    RECORD_RUN_OUT, /* the ledger: lock, process that waits; czxid of a contender whose lease ended */
+    RECORD_OUTAGE,  /* bounded_work: of no process: an outage of the servers lasts */
     RECORD_KINDS
 };
 
+/* A record. The members of a union are names of the same bytes; enum record_kind says which one a kind uses.
+ * Only code for records of all kinds says `a` and `b`. */
 struct check_record {
     uint8_t kind;    /* enum record_kind */
     uint8_t lock;    /* 0 if the kind has no lock */
     uint8_t process; /* 0 if the kind has no process */
     uint8_t owner;   /* 0 if the kind has no owner */
-    uint16_t flags;  /* see kind */
-    uint16_t depth;  /* see kind */
-    int64_t a;       /* see kind; part of the order */
-    int64_t b;       /* see kind */
+    union {
+        uint16_t flags;    /* bits; enum record_kind says how their names begin */
+        uint16_t watches;  /* number of watches that were set and are not gone */
+        uint16_t faults;   /* classes of the faults so far: a bit for each enum event_fault */
+        uint16_t requests; /* number of requests without a new reason */
+        uint16_t creates;  /* number of contenders that may yet be created */
+        uint16_t locks;    /* the locks of a call, a bit each */
+        uint16_t capacity; /* capacity that the process knows, or that a node contains */
+    };
+    union {
+        uint16_t depth;            /* levels of the hold; 0 = no hold */
+        uint16_t hold_owner;       /* with NODE_BOUND: owner whose hold it is or was, or NODE_NOBODY */
+        uint16_t directory;        /* number of the directory whose children are watched */
+        uint16_t pending;          /* number of releases without a FREED, of REVOKES without a REVOKE_SENT, or
+                                      of requests to give back that the holder was not told */
+        uint16_t news;             /* enum event_kind of the lock's last news; 0 if all locks of the call had
+                                      the same */
+        uint16_t largest_capacity; /* largest capacity that the process has known after it last began to wait
+                                      without any claim */
+        uint16_t least_capacity;   /* least capacity under which the node is admitted */
+    };
+    union { /* part of the order */
+        int64_t a;
+        int64_t czxid;         /* zxid that created a node */
+        int64_t session;       /* session of the process; 0 = none */
+        int64_t deadline_ms;   /* end of the wait, in ms of event.now_ms; 0 = none */
+        int64_t began_ms;      /* time of the first request without a new reason, in ms; 0 in untimed runs */
+        int64_t granted_token; /* newest fencing token that was granted */
+        int64_t first_bytes;   /* 8 bytes of a state */
+    };
+    union {
+        int64_t b;
+        int64_t by_session;    /* session that created the node, or set the watch */
+        int64_t other_token;   /* token of the claim if it is not czxid (ledger_takes_own_place()); else 0 */
+        int64_t lost_session;  /* session that was lost before the present one; 0 = none */
+        int64_t deletion_zxid; /* zxid of the node's deletion; 0 = it stands */
+        int64_t taken_token;   /* newest fencing token that the resource took */
+        int64_t call_locks;    /* the locks of a call, a bit each; 0 = the call was for one lock */
+        int64_t last_bytes;    /* the 8 bytes of the state behind first_bytes */
+    };
 };
+_Static_assert(sizeof(struct check_record) == 24, "the names of a union are names of the same bytes");
 
 struct check_table {
     uint32_t used;     /* number of records in use */
@@ -125,11 +157,15 @@ static inline unsigned claim_call(const struct check_record *claim)
 /* Flags of a node. */
 #define NODE_UNDER 0x01u /* created while an owner of its process waited for its lock and held alone */
 /* Flags for locks whose holds have several nodes each (lock_nodes()). */
-#define NODE_BOUND 0x02u    /* a hold rests or rested on it; depth = the owner, or NODE_NOBODY */
-#define NODE_SPENT 0x04u    /* and that hold is over; depth = the owner that released it, or NODE_NOBODY */
+#define NODE_BOUND 0x02u /* a hold rests or rested on it */
+#define NODE_SPENT 0x04u /* and that hold is over; hold_owner = the owner that released it, or NODE_NOBODY */
 #define NODE_HAD_ROOM 0x08u /* admitted when its process, which waited, learned of a smaller capacity */
 #define NODE_NOBODY 0xffu
 #define NODE_DIRECTORY_SHIFT 8 /* position of the directory's number in the flags of NODE and QUEUED */
+static inline int node_directory(const struct check_record *node)
+{
+    return node->flags >> NODE_DIRECTORY_SHIFT;
+}
 
 /* Code of NODE_CREATED and NODE_DELETED for a node that queues. */
 #define CODE_QUEUED 2

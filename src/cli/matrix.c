@@ -89,11 +89,11 @@ static void on_claim(struct table *table, const struct event *event, enum phase 
         *phase = PHASE_HOLD;
         break;
     case EVENT_FAILED:
-        table->met[ROW_TIMEOUT][*phase] |= event->code == LS_ETIMEDOUT;
+        table->met[ROW_TIMEOUT][*phase] |= event->rc == LS_ETIMEDOUT;
         *phase = PHASE_IDLE;
         break;
     case EVENT_RELEASED:
-        *phase = event->code == 0 ? PHASE_RELEASE : *phase;
+        *phase = event->depth == 0 ? PHASE_RELEASE : *phase;
         break;
     case EVENT_FREED:
         *phase = *phase == PHASE_RELEASE ? PHASE_IDLE : *phase;
@@ -115,9 +115,9 @@ static void on_event(void *ctx, const struct event *event)
         memset(table->phase[event->process], 0, sizeof table->phase[event->process]);
     } else if (event->lock >= WORLD_LOCKS_MAX) {
         return;
-    } else if (event->kind == EVENT_LOCK_CLOSED && event->code == 0) {
+    } else if (event->kind == EVENT_LOCK_CLOSED && event->rc == 0) {
         move_all(table, event->process, event->lock, PHASE_HOLD, PHASE_IDLE);
-    } else if (event->kind == EVENT_WATCH_SET && event->code == EVENT_WATCH_PREDECESSOR) {
+    } else if (event->kind == EVENT_WATCH_SET && event->watch == EVENT_WATCH_PREDECESSOR) {
         move_all(table, event->process, event->lock, PHASE_ACQUIRE, PHASE_WAIT);
     } else if (event->owner < OWNERS) {
         on_claim(table, event, &table->phase[event->process][event->lock][event->owner]);

@@ -181,8 +181,8 @@ static void tell_node(int kind, int lock, const struct share *owner, int by, int
     struct event event = redis_host->event_of(kind, owner->client);
     event.lock = (uint8_t)lock;
     event.owner = (uint8_t)by;
-    event.code = 1;
-    event.zxid = position;
+    event.node_role = 1;
+    event.czxid = position;
     event.session = owner->session;
     event.path = redis_host->lock_path[lock];
     event.cause = kind == EVENT_NODE_CREATED ? redis_host->says_idle(owner->client)
@@ -424,7 +424,7 @@ static void observe_link(const struct fakeredis_event *from)
                                               : EVENT_REQUEST;
     struct event event = redis_host->event_of(kind, from->client);
     if (kind == EVENT_REQUEST) {
-        event.code = EVENT_REQUEST_OTHER;
+        event.request = EVENT_REQUEST_OTHER;
     } else {
         event.session = life_of(from->client);
         event.owner = (uint8_t)from->connection;

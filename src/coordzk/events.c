@@ -178,19 +178,20 @@ static void node_event(int kind, const struct fakezk_event *from)
     enum path_role role;
     struct event event = about_path(kind, from, &role);
     if (from->ephemeral && event.lock != EVENT_LOCK_NONE) {
-        event.code = role == PATH_CONTENDER ? 1 : role == PATH_QUEUED ? 2 : 0;
+        event.node_role = role == PATH_CONTENDER ? 1 : role == PATH_QUEUED ? 2 : 0;
     }
     _Static_assert(EVENT_BY_OPERATOR == FAKEZK_BY_OPERATOR, "they say the same");
     event.owner = from->actor;
-    if (kind == EVENT_NODE_CREATED && event.code != 0) {
+    if (kind == EVENT_NODE_CREATED && event.node_role != 0) {
         event.owner = directory_of_path(from->path, event.lock, true);
     }
-    bool joins = kind == EVENT_NODE_CREATED && event.code != 0 && from->client < the_host->options->processes;
+    bool joins =
+        kind == EVENT_NODE_CREATED && event.node_role != 0 && from->client < the_host->options->processes;
     if (joins) {
-        event.cause = the_host->says_idle(from->client);
+        event.creator_idle = the_host->says_idle(from->client);
     }
     the_host->event(&event);
-    if (joins && event.code == 1) {
+    if (joins && event.node_role == 1) {
         judge_contents(from);
     }
 }
@@ -213,7 +214,7 @@ static void count_event(const struct fakezk_event *from)
     struct event event = about_path(EVENT_COUNT_SET, from, &role);
     event.process = EVENT_PROCESS_NONE;
     if (event.lock != EVENT_LOCK_NONE && role == PATH_COUNT) {
-        event.code = from->kind == FAKEZK_NODE_DELETED ? 0 : capacity_in(from);
+        event.capacity = from->kind == FAKEZK_NODE_DELETED ? 0 : capacity_in(from);
         the_host->event(&event);
     }
 }
@@ -228,14 +229,14 @@ static void watch_event(int kind, const struct fakezk_event *from)
         return;
     }
     if (!child_table && role == PATH_COUNT) {
-        event.code = EVENT_WATCH_COUNT;
+        event.watch = EVENT_WATCH_COUNT;
     } else if (child_table && role == PATH_DIRECTORY) {
-        event.code = EVENT_WATCH_PARENT;
+        event.watch = EVENT_WATCH_PARENT;
         event.owner = directory_of_path(from->path, event.lock, false);
     } else if (child_table || role == PATH_DIRECTORY || from->zxid == 0) {
-        event.code = EVENT_WATCH_OTHER;
+        event.watch = EVENT_WATCH_OTHER;
     } else {
-        event.code = from->own ? EVENT_WATCH_OWN : EVENT_WATCH_PREDECESSOR;
+        event.watch = from->own ? EVENT_WATCH_OWN : EVENT_WATCH_PREDECESSOR;
     }
     the_host->event(&event);
 }
@@ -244,7 +245,7 @@ static void woken_event(const struct fakezk_event *from)
 {
     enum path_role role;
     struct event event = about_path(EVENT_WOKEN, from, &role);
-    event.code = from->code;
+    event.zk_type = from->code;
     event.owner = role != PATH_DIRECTORY && from->own;
     if (event.lock != EVENT_LOCK_NONE) {
         the_host->event(&event);
@@ -344,7 +345,7 @@ void events_observe(void *ctx, const struct fakezk_event *from)
         break;
     case FAKEZK_REQUESTED:
         event = about_path(EVENT_REQUEST, from, &role);
-        event.code = request_kind(from->code);
+        event.request = request_kind(from->code);
         the_host->event(&event);
         break;
     case FAKEZK_WATCH_SET:

@@ -69,8 +69,8 @@ static void tell(const struct guarded *write, int rc)
     struct event event = the_host->event_of(EVENT_WRITTEN, write->process);
     event.lock = write->lock;
     event.owner = write->owner;
-    event.code = rc;
-    event.zxid = write->token;
+    event.rc = rc;
+    event.token = write->token;
     the_host->event(&event);
 }
 
@@ -214,9 +214,9 @@ void guarded_observe(const struct fakezk_event *from)
     struct event event = the_host->event_of(EVENT_EFFECT, from->client);
     event.lock = (uint8_t)lock;
     event.owner = (uint8_t)owner;
-    event.code = from->code;
-    event.zxid = event.cause = token;
-    if (event.code == 1) {
+    event.taken = from->code;
+    event.token = event.guard_czxid = token;
+    if (event.taken == 1) {
         the_host->effect(lock, token);
     }
     the_host->event(&event);

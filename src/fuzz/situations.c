@@ -20,7 +20,7 @@ void situations_begin(struct situations *situations)
 static void add_node(struct situations *s, const struct event *event)
 {
     if (s->nodes < SITUATION_NODES_MAX && event->process < WORLD_PROCESSES_MAX) {
-        s->node[s->nodes].czxid = event->zxid;
+        s->node[s->nodes].czxid = event->czxid;
         s->node[s->nodes].process = event->process;
         s->node[s->nodes++].lock = event->lock;
     }
@@ -41,17 +41,17 @@ void situations_event(struct situations *s, const struct event *event)
 {
     switch (event->kind) {
     case EVENT_NODE_CREATED:
-        if (event->code == 1) {
+        if (event->node_role == 1) {
             add_node(s, event);
         }
         break;
     case EVENT_NODE_DELETED:
-        if (event->code == 1) {
-            drop_node(s, event->zxid);
+        if (event->node_role == 1) {
+            drop_node(s, event->czxid);
         }
         break;
     case EVENT_FAULT:
-        s->fault = (uint8_t)event->code;
+        s->fault = (uint8_t)event->action;
         break;
     case EVENT_LINK_UP:
     case EVENT_LINK_DOWN:

@@ -141,7 +141,7 @@ static const char *watch_name(int code)
 
 static void remember_node(struct narrator *narrator, const struct event *event)
 {
-    narrator->node[narrator->nodes++ % NODES] = (struct node){event->zxid, event->process};
+    narrator->node[narrator->nodes++ % NODES] = (struct node){event->czxid, event->process};
 }
 
 static const char *process_name(const struct narrator *narrator, int process)
@@ -239,48 +239,48 @@ static void line_plain(struct narrator *narrator, const struct event *event)
 
 static void line_asked(struct narrator *narrator, const struct event *event)
 {
-    begin_event(narrator, event, event->code == 0 ? "tries" : "asks");
-    if (event->code > 0) {
-        append(narrator, " timeout=%dms", event->code);
+    begin_event(narrator, event, event->timeout_ms == 0 ? "tries" : "asks");
+    if (event->timeout_ms > 0) {
+        append(narrator, " timeout=%dms", event->timeout_ms);
     }
 }
 
 static void line_granted(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "held");
-    append(narrator, " fence=%lld", (long long)event->zxid);
-    if (event->code > 1) {
-        append(narrator, " depth=%d", event->code);
+    append(narrator, " fence=%lld", (long long)event->token);
+    if (event->depth > 1) {
+        append(narrator, " depth=%d", event->depth);
     }
 }
 
 static void line_rc(struct narrator *narrator, const struct event *event)
 {
     line_plain(narrator, event);
-    if (event->code != 0) {
-        append(narrator, " rc=%s", narrator_rc_name(event->code));
+    if (event->rc != 0) {
+        append(narrator, " rc=%s", narrator_rc_name(event->rc));
     }
 }
 
 static void line_closed(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "closed");
-    if (event->code != 0) {
-        append(narrator, " rc=%s", narrator_rc_name(event->code));
+    if (event->rc != 0) {
+        append(narrator, " rc=%s", narrator_rc_name(event->rc));
     }
 }
 
 static void line_capacity(struct narrator *narrator, const struct event *event)
 {
     line_plain(narrator, event);
-    append(narrator, " %d", event->code);
+    append(narrator, " %d", event->capacity);
 }
 
 static void line_released(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "released");
-    if (event->code > 0) {
-        append(narrator, " depth=%d", event->code);
+    if (event->depth > 0) {
+        append(narrator, " depth=%d", event->depth);
     }
 }
 
@@ -288,11 +288,11 @@ static void line_warned(struct narrator *narrator, const struct event *event)
 {
     line_plain(narrator, event);
     append(narrator, " %s",
-           event->code == LS_WARN_FOREIGN_CHILD ? "foreign-child"
-           : event->code == LS_WARN_LEFT_BEHIND ? "left-behind"
-           : event->code == LS_WARN_NODE_GONE   ? "node-gone"
-           : event->code == LS_WARN_CAPACITY    ? "capacity"
-                                                : "-");
+           event->warning == LS_WARN_FOREIGN_CHILD ? "foreign-child"
+           : event->warning == LS_WARN_LEFT_BEHIND ? "left-behind"
+           : event->warning == LS_WARN_NODE_GONE   ? "node-gone"
+           : event->warning == LS_WARN_CAPACITY    ? "capacity"
+                                                   : "-");
 }
 
 static void line_session(struct narrator *narrator, const struct event *event)
@@ -306,7 +306,7 @@ static void line_session(struct narrator *narrator, const struct event *event)
 static void line_doubts(struct narrator *narrator, const struct event *event)
 {
     line_plain(narrator, event);
-    append(narrator, " %s", event->code == LS_UNKNOWN ? "unknown" : "not-held");
+    append(narrator, " %s", event->belief == LS_UNKNOWN ? "unknown" : "not-held");
 }
 
 /* Of a contender's path only the sequence number is useful to a reader. */
@@ -316,14 +316,14 @@ static void line_node(struct narrator *narrator, const struct event *event)
     plain.owner = 0; /* for node events the owner is no thread */
     begin_event(narrator, &plain, event->kind == EVENT_NODE_CREATED ? "created" : "deleted");
     const char *path = event->path ? event->path : "-", *number = path;
-    for (const char *at = path; event->code == 1 && (at = strstr(at, "lock-")) != NULL;) {
+    for (const char *at = path; event->node_role == 1 && (at = strstr(at, "lock-")) != NULL;) {
         at += strlen("lock-");
         number = at;
     }
     append(narrator, number != path ? " number=%s" : " path=%s", number);
-    append(narrator, " zxid=%lld", (long long)event->zxid);
+    append(narrator, " zxid=%lld", (long long)event->czxid);
     if (event->kind == EVENT_NODE_DELETED) {
-        append(narrator, " by=%lld", (long long)event->cause);
+        append(narrator, " by=%lld", (long long)event->change_zxid);
     }
     if (event->session != 0) {
         append(narrator, " session=%lld", (long long)event->session);
@@ -333,22 +333,22 @@ static void line_node(struct narrator *narrator, const struct event *event)
 static void line_request(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "requests");
-    append(narrator, " %s", request_name(event->code));
+    append(narrator, " %s", request_name(event->request));
 }
 
 static void line_watch(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, event->kind == EVENT_WATCH_SET ? "watches" : "unwatches");
-    append(narrator, " %s", watch_name(event->code));
-    if (event->zxid != 0) {
-        append(narrator, " zxid=%lld of=%s", (long long)event->zxid, creator_name(narrator, event->zxid));
+    append(narrator, " %s", watch_name(event->watch));
+    if (event->czxid != 0) {
+        append(narrator, " zxid=%lld of=%s", (long long)event->czxid, creator_name(narrator, event->czxid));
     }
 }
 
 static void line_waiting(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "waiting");
-    append(narrator, " behind=%s", creator_name(narrator, event->zxid));
+    append(narrator, " behind=%s", creator_name(narrator, event->czxid));
 }
 
 static void line_woken(struct narrator *narrator, const struct event *event)
@@ -357,44 +357,45 @@ static void line_woken(struct narrator *narrator, const struct event *event)
     struct event plain = *event;
     plain.owner = 0; /* for this event the owner is no thread */
     begin_event(narrator, &plain, "woken");
-    append(narrator, " %s zxid=%lld", event->code >= 1 && event->code <= 4 ? TYPES[event->code] : TYPES[0],
-           (long long)event->zxid);
-    if (event->cause != 0) {
-        append(narrator, " by=%lld", (long long)event->cause);
+    append(narrator, " %s zxid=%lld",
+           event->zk_type >= 1 && event->zk_type <= 4 ? TYPES[event->zk_type] : TYPES[0],
+           (long long)event->czxid);
+    if (event->change_zxid != 0) {
+        append(narrator, " by=%lld", (long long)event->change_zxid);
     }
 }
 
 static void line_effect(struct narrator *narrator, const struct event *event)
 {
-    begin_event(narrator, event, event->code ? "wrote" : "fenced");
-    append(narrator, " fence=%lld%s", (long long)event->zxid, event->cause != 0 ? " guarded" : "");
+    begin_event(narrator, event, event->taken ? "wrote" : "fenced");
+    append(narrator, " fence=%lld%s", (long long)event->token, event->guard_czxid != 0 ? " guarded" : "");
 }
 
 static void line_fence(struct narrator *narrator, const struct event *event)
 {
     line_plain(narrator, event);
-    append(narrator, " fence=%lld", (long long)event->zxid);
+    append(narrator, " fence=%lld", (long long)event->token);
 }
 
 /* LS_ENOENT means here that the contender is gone. */
 static void line_revoke_sent(struct narrator *narrator, const struct event *event)
 {
     line_plain(narrator, event);
-    if (event->code != 0) {
-        append(narrator, " rc=%s", event->code == LS_ENOENT ? "gone" : narrator_rc_name(event->code));
+    if (event->rc != 0) {
+        append(narrator, " rc=%s", event->rc == LS_ENOENT ? "gone" : narrator_rc_name(event->rc));
     }
 }
 
 static void line_fault(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "fault");
-    append(narrator, " %s", world_action_verb(event->code));
+    append(narrator, " %s", world_action_verb(event->action));
 }
 
 static void line_outage(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "outage");
-    append(narrator, event->code != 0 ? " begins" : " ends");
+    append(narrator, event->outage != 0 ? " begins" : " ends");
 }
 
 static void line_misbehaved(struct narrator *narrator, const struct event *event)
@@ -405,7 +406,7 @@ static void line_misbehaved(struct narrator *narrator, const struct event *event
                                        "open",   "contents", "guard",  "handle", "refusal"};
     _Static_assert(sizeof WHAT / sizeof *WHAT == EVENT_OFFENCES, "one word for each");
     begin_event(narrator, event, "misbehaved");
-    append(narrator, " %s%s%s", WHAT[event->code], event->path ? " " : "", event->path ? event->path : "");
+    append(narrator, " %s%s%s", WHAT[event->offence], event->path ? " " : "", event->path ? event->path : "");
 }
 
 static const struct {
@@ -473,15 +474,15 @@ void narrator_event(struct narrator *narrator, const struct event *event)
         return;
     }
     narrator->now_ms = event->now_ms;
-    if (event->kind == EVENT_NODE_CREATED && event->code != 0) {
+    if (event->kind == EVENT_NODE_CREATED && event->node_role != 0) {
         remember_node(narrator, event);
     }
     /* An inner release is shown by its own event alone; waiting is shown by the watch on the predecessor. */
     if (narrator->show == 0) {
         return;
     }
-    bool inner = event->kind == EVENT_RELEASED && event->code > 0;
-    bool waiting = event->kind == EVENT_WATCH_SET && event->code == EVENT_WATCH_PREDECESSOR;
+    bool inner = event->kind == EVENT_RELEASED && event->depth > 0;
+    bool waiting = event->kind == EVENT_WATCH_SET && event->watch == EVENT_WATCH_PREDECESSOR;
     if ((narrator->show & KINDS[event->kind].group) || inner) {
         KINDS[event->kind].line(narrator, event);
         end_line(narrator);

@@ -157,7 +157,7 @@ static void announce_fault(const struct action *action)
 {
     LS_ASSERT(action->kind < ACTION_KINDS);
     struct event event = observe_process(EVENT_FAULT, action->process);
-    event.code = action->kind;
+    event.action = action->kind;
     event.owner = world_action_infos[action->kind].fault_class;
     observe(&event);
 }
@@ -303,7 +303,7 @@ static void do_service_fault(const struct action *action)
     bool after = has_outage();
     if (before != after) {
         struct event event = observe_process(EVENT_OUTAGE, EVENT_PROCESS_NONE);
-        event.code = after;
+        event.outage = after;
         observe(&event);
     }
 }

@@ -281,8 +281,8 @@ static bool ask(int p, int lock, int owner, int timeout_ms, unsigned call)
     slot->pending = 1;
     slot->call = (uint8_t)call;
     struct event asked = slot_event(EVENT_ASKED, p, lock, owner);
-    asked.code = timeout_ms;
-    asked.cause = call;
+    asked.timeout_ms = timeout_ms;
+    asked.call_locks = call;
     observe(&asked);
     return true;
 }
@@ -295,8 +295,8 @@ static void refuse(int p, int lock, int owner, int rc)
         slot->pending = 0;
     }
     struct event failed = slot_event(EVENT_FAILED, p, lock, owner);
-    failed.code = rc;
-    failed.cause = is_ending(lock);
+    failed.rc = rc;
+    failed.within_stop = is_ending(lock);
     observe(&failed);
 }
 
@@ -367,13 +367,13 @@ static void tell_release(int p, const struct release *release, int rc)
     struct slot *slot = process_slot(p, lock, owner);
     struct event event = slot_event(rc < 0 ? EVENT_REFUSED : EVENT_RELEASED, p, lock, owner);
     if (rc < 0) {
-        event.code = rc;
+        event.rc = rc;
         if (slot != NULL && slot->lost) {
             slot->depth = 0;
             slot->lost = 0;
         }
     } else if (slot != NULL && slot->depth > 0) {
-        event.code = --slot->depth;
+        event.depth = --slot->depth;
     }
     observe(&event);
     LS_ASSERT(slot == NULL || slot->depth >= 0);
@@ -437,9 +437,9 @@ void process_write(int p, int lock, int owner, bool guarded)
     }
     struct world_state *state = state_mark();
     struct event event = slot_event(EVENT_EFFECT, p, lock, owner);
-    event.zxid = token;
-    event.code = token >= state->newest[lock];
-    if (event.code == 1) {
+    event.token = token;
+    event.taken = token >= state->newest[lock];
+    if (event.taken == 1) {
         state->newest[lock] = token;
     }
     LS_ASSERT(state->newest[lock] >= token);
@@ -580,7 +580,7 @@ static void tell_settled(int p)
 {
     if (!the_world.coordinator->awaits(p)) {
         struct event event = observe_process(EVENT_SETTLED, p);
-        event.code = process_says_idle(p);
+        event.idle = process_says_idle(p);
         observe(&event);
     }
 }
@@ -648,7 +648,7 @@ static void react_by_cancel(int p, int lock, int owner)
     int rc = recipe()->cancel(process_state(p), lock, owner);
     if (rc < 0) {
         struct event event = slot_event(EVENT_REFUSED, p, lock, owner);
-        event.code = rc;
+        event.rc = rc;
         observe(&event);
     }
 }
@@ -706,9 +706,9 @@ static void report_grant(int p, const struct ls_report *report)
         slot->belief = BELIEF_NONE; /* any answer differs from it */
     }
     struct event event = slot_event(EVENT_GRANTED, p, report->lock, report->owner);
-    event.code = report->depth;
-    event.zxid = the_world.coordinator->position(report->token);
-    event.session = session_of_grant(p, report->lock, event.zxid);
+    event.depth = report->depth;
+    event.token = the_world.coordinator->position(report->token);
+    event.session = session_of_grant(p, report->lock, event.token);
     observe(&event);
     react(p, report->lock, report->owner, false);
 }
@@ -721,8 +721,8 @@ static void report_failure(int p, const struct ls_report *report)
         slot->pending = 0;
     }
     struct event event = slot_event(EVENT_FAILED, p, report->lock, report->owner);
-    event.code = report->rc;
-    event.cause = is_ending(report->lock);
+    event.rc = report->rc;
+    event.within_stop = is_ending(report->lock);
     observe(&event);
     react(p, report->lock, report->owner, true);
 }
@@ -730,8 +730,8 @@ static void report_failure(int p, const struct ls_report *report)
 static void report_freed(int p, const struct ls_report *report)
 {
     struct event event = slot_event(EVENT_FREED, p, report->lock, report->owner);
-    event.code = report->rc;
-    event.cause = is_ending(report->lock);
+    event.rc = report->rc;
+    event.within_stop = is_ending(report->lock);
     struct release *release = the_world.release;
     while (release != NULL &&
            (release->lock != report->lock || release->owner != report->owner || release->freed_waits)) {
@@ -777,8 +777,8 @@ static void report_hold_lost(int p, const struct ls_report *report)
         lose_hold(slot);
     }
     struct event event = slot_event(EVENT_HOLD_LOST, p, report->lock, report->owner);
-    event.zxid = the_world.coordinator->position(report->token);
-    event.cause = the_world.lease_timer_fired;
+    event.token = the_world.coordinator->position(report->token);
+    event.lease_timer = the_world.lease_timer_fired;
     observe(&event);
 }
 
@@ -821,12 +821,12 @@ void ls_report(struct ls_env *env, const struct ls_report *report)
     case LS_REPORT_WARNING:
         event = observe_process(EVENT_WARNED, p);
         event.lock = (uint8_t)report->lock;
-        event.code = report->rc;
+        event.warning = report->rc;
         observe(&event);
         break;
     case LS_REPORT_REVOKE:
         event = slot_event(EVENT_REVOKE_ASKED, p, report->lock, report->owner);
-        event.zxid = the_world.coordinator->position(report->token);
+        event.token = the_world.coordinator->position(report->token);
         observe(&event);
         break;
     case LS_REPORT_ASKED:
@@ -868,8 +868,8 @@ static void ask_slot(int p, struct slot *slot)
     if (announce) {
         struct event event = slot_event(belief == LS_HELD ? EVENT_BELIEVES : EVENT_DOUBTS, p, slot->rec.tag,
                                         (int)slot->rec.word);
-        event.code = (int32_t)belief;
-        event.cause = denied                  ? EVENT_DOUBT_DENIED
+        event.belief = (int32_t)belief;
+        event.doubt = denied                  ? EVENT_DOUBT_DENIED
                       : the_world.timer_fired ? EVENT_DOUBT_TIMER
                                               : EVENT_DOUBT_OTHER;
         observe(&event);

@@ -74,7 +74,7 @@ void world_tell_offence(int p, enum event_offence offence, const char *where)
 {
     bool known = p >= 0 && p < the_world.options.processes;
     struct event event = observe_process(EVENT_MISBEHAVED, known ? p : 0);
-    event.code = (int32_t)offence;
+    event.offence = (int32_t)offence;
     event.path = where;
     observe(&event);
 }

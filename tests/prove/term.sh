@@ -4,5 +4,5 @@
 # A session that is ended before its time counts like one whose time was up.
 GROUP=check
 FILE=src/check/belief_ends_in_time.c
-EDIT='s/event->code != 1\)/event->code > 1)/'
+EDIT='s/event->time_is_up != 1\)/event->time_is_up > 1)/'
 EXPECT='^check\.(belief_ends_in_time|reference)$'

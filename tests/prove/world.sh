@@ -4,5 +4,5 @@
 # The resource takes every fencing token, however old.
 GROUP=sim
 FILE=src/sim/process.c
-EDIT='s/event\.code = token >= state->newest\[lock\];/event.code = 1;/'
+EDIT='s/event\.taken = token >= state->newest\[lock\];/event.taken = 1;/'
 EXPECT='^sim\.schedule$'
