@@ -63,15 +63,15 @@ CALLBACK_OF = {
 # Where the library calls a callback: the header, the file, the call, and which argument is the answer. A name that two headers
 # declare has the header behind it.
 CALLBACKS = {
-    "on_done": ("mutex.h", "src/lock/queue.c", "ops->on_done(mutex, owner, outcome)", "outcome"),
-    "on_freed": ("mutex.h", "src/lock/queue.c", "ops->on_freed(mutex, owner, outcome->rc)", "outcome->rc"),
-    "on_warning": ("mutex.h", "src/lock/queue.c", "ops->on_warning(mutex, owner, LS_WARN_NODE_GONE)", None),
-    "on_revoke": ("mutex.h", "src/lock/queue.c", "options->ops->on_revoke(mutex, owner, token)", None),
-    "on_lost": ("mutex.h", "src/lock/queue.c", "ops->on_lost(mutex, owner, outcome->token)", None),
+    "on_done": ("mutex.h", "src/lock/delivery.c", "ops->on_done(mutex, owner, outcome)", "outcome"),
+    "on_freed": ("mutex.h", "src/lock/delivery.c", "ops->on_freed(mutex, owner, outcome->rc)", "outcome->rc"),
+    "on_warning": ("mutex.h", "src/lock/delivery.c", "ops->on_warning(mutex, owner, LS_WARN_NODE_GONE)", None),
+    "on_revoke": ("mutex.h", "src/lock/delivery.c", "options->ops->on_revoke(mutex, owner, token)", None),
+    "on_lost": ("mutex.h", "src/lock/delivery.c", "ops->on_lost(mutex, owner, outcome->token)", None),
     "on_participants": ("mutex.h", "src/lock/participants.c",
                         "options->ops->on_participants(mutex, user, rc, list, count)", "rc"),
     "ls_revoke_fn": ("mutex.h", "src/lock/revoke.c", "done(session, user, rc)", "rc"),
-    "on_event": ("session.h", "src/lock/queue.c", "ops->on_event(session, listener, event, id)", None),
+    "on_event": ("session.h", "src/lock/delivery.c", "ops->on_event(session, listener, event, id)", None),
     "write": ("telemetry.h", "src/lock/telemetry.c", "log->write(log, (enum ls_log_level)line.level, line.text)", None),
     "on_done of redis_mutex.h": ("redis_mutex.h", "src/lockredis/claim.c", "ops->on_done(mutex, claim->owner, claim->done_rc, token)",
                                  "claim->done_rc"),

@@ -39,7 +39,7 @@ struct event; /* lockstep/event.h */
 /* ---- actions ---- */
 
 /* Kinds of actions, each with an example of its label in quotation marks. Numbers of kinds never change:
- * seeds, corpora and EVENT_FAULT depend on them. Each kind has a row in src/coord/action.c, or in the
+ * seeds, corpora and EVENT_FAULT depend on them. Each kind has a row in src/coord/action_kinds.c, or in the
  * table of the one coordinator that has it. */
 enum action_kind {
     /* Steps of the system. */

@@ -14,7 +14,7 @@
  *
  * Rules of memory, for recipes from shared objects:
  *   - Writes outside of the state or of a block, and to freed memory. Fixed bytes around all of these differ
- *     after a call, or a page without access was hit (sim/zones.c).
+ *     after a call, or a page without access was hit (sim/red_zones.c).
  *   - Reads of memory that is not set, freed, outside of a block, or lent to a callback that is over. A step
  *     ends in another way if such memory holds other bytes (sim/twice.c). Differences that no read explains
  *     are violations, too.

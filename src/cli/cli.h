@@ -187,7 +187,7 @@ struct cli_job {
     char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* paths; empty = none */
 };
 
-/* ---- scenarios (collect.c) ---- */
+/* ---- scenarios (find_scenarios.c) ---- */
 
 /* Finds and reads all scenarios below the paths, sorted within folders; searches folders for *.scn.
  * Complaints go to standard error, one line each. Returns 0 or CLI_USAGE. */
@@ -283,7 +283,7 @@ int cli_read_trace(const struct cli_options *options, struct trace *trace);
 /* Writes NAME.min.trace for NAME.trace. Returns -1 if it does not fit. */
 int cli_min_path(const char *path, char *out, size_t size);
 
-/* Prints the table of lockstep list scenarios --table (matrix.c). Returns an exit status. */
+/* Prints the table of lockstep list scenarios --table (fault_table.c). Returns an exit status. */
 int cli_print_table(const struct cli_options *options, struct cli_job *jobs, int count);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "replay/export.h"
+#include "replay/export_test.h"
 
 #include "base/file.h"
 #include "cli/cli.h"

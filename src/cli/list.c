@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "cli/cli.h"
-#include "scenario/properties.h"
+#include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"
 #include "scenario/verbs.h"
 

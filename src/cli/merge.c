@@ -3,8 +3,8 @@
 
 /* lockstep merge: makes from the files of shards the report of a single process. */
 #include "cli/shard_file.h"
-#include "explore/layer.h"
 #include "explore/search.h"
+#include "explore/search_parts.h"
 #include "scenario/random.h"
 
 #include <cjson/cJSON.h>

@@ -5,9 +5,9 @@
 #include "report/report.h"
 
 #include "base/nearest.h"
-#include "base/shared.h"
+#include "base/shared_object.h"
 #include "plugin/plugin.h"
-#include "scenario/properties.h"
+#include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 #include "base/file.h"
-#include "cli/enumerate.h"
+#include "cli/small_worlds.h"
 #include "report/report.h"
 
 #include <errno.h>

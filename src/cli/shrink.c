@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
-#include "scenario/properties.h"
+#include "scenario/loaded_properties.h"
 
 #include <errno.h>
 #include <signal.h>

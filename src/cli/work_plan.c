@@ -4,7 +4,7 @@
 #include "cli/work_plan.h"
 
 #include "base/array.h"
-#include "explore/layer.h"
+#include "explore/search_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -48,7 +48,7 @@ enum { LOG_NONE, LOG_EACH_SECOND, LOG_ALWAYS };
 
 extern const struct coord_host *redis_host;
 
-/* ---- claims.c: who has a key ---- */
+/* ---- key_holders.c: who has a key ---- */
 
 void claims_open(void);
 int claims_block(void);
@@ -76,7 +76,7 @@ void claims_rejoin(int server);
 int32_t session_of(int client, int life);
 int32_t life_of(int client); /* the session of its present life */
 
-/* ---- leases.c: when a key may end by itself ---- */
+/* ---- lease_ends.c: when a key may end by itself ---- */
 
 bool lease_is_due(int server, const struct key *key);
 /* A key with a lease by the number that stands in actions; NULL = none has it. */

@@ -61,7 +61,7 @@ void texts_answer(const struct action *delivery, char text[WORLD_LABEL_MAX]);
 void texts_label(const struct action *action, char label[WORLD_LABEL_MAX]);
 void texts_stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX]);
 
-/* ---- fenced_write.c: writes that commit only while the hold stands; called with the client entered ---- */
+/* ---- guarded_write.c: writes that commit only while the hold stands; called with the client entered ---- */
 
 void guarded_start(int client, int lock, int owner, int64_t position);
 /* Returns true if a write of this owner (-1 = of any) has no answer yet. */
@@ -72,7 +72,7 @@ void guarded_resume(int client, bool new_session);
 void guarded_observe(const struct fakezk_event *from);
 int guarded_ask(int client, int lock, int owner);
 
-/* ---- ablation.c: worlds that lack choice points ---- */
+/* ---- choice_points.c: worlds that lack choice points ---- */
 
 /* Removes the actions that are no choice from a list; returns how many are left. */
 int without_filter(struct action *actions, int count);

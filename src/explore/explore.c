@@ -8,7 +8,7 @@
 #include "explore/liveness.h"
 #include "explore/self_check.h"
 #include "explore/work_queue.h"
-#include "scenario/counts.h"
+#include "scenario/expected_counts.h"
 #include "state/bitstate.h"
 #include "state/canon.h"
 

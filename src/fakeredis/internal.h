@@ -5,7 +5,7 @@
 #ifndef FAKEREDIS_INTERNAL_H
 #define FAKEREDIS_INTERNAL_H
 
-#include "base/code.h"
+#include "base/code_ref.h"
 #include "fakeredis/fakeredis.h"
 #include "fakeredis/script.h"
 
@@ -138,7 +138,7 @@ void link_open_servers(struct arena *arena);
  * because the context lies in the memory of the process, to which no other step writes. */
 void client_note_up(int client, int connection);
 
-/* ---- replies.c: replies as users of hiredis see them ---- */
+/* ---- reply_objects.c: replies as users of hiredis see them ---- */
 
 /* Parses a reply from `used` bytes of items. The reply is valid until the next call; NULL = it is too
  * large. */

@@ -11,7 +11,7 @@
 #ifndef FAKEREDIS_KEYS_H
 #define FAKEREDIS_KEYS_H
 
-#include "base/pack.h"
+#include "base/packed_records.h"
 #include "fakeredis/reply.h"
 
 #define KEY_NAME_MAX 512

@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
-#include "base/code.h"
-#include "base/pack.h"
+#include "base/code_ref.h"
+#include "base/packed_records.h"
 
 #include <lockstep/fakezk.h>
 #include <zookeeper/zookeeper.h>
@@ -445,7 +445,7 @@ uint32_t auth_owner(const struct zk_request *request);
 
 bool auth_allows(const struct zk_node *node, const struct zk_request *request, int perm);
 
-/* ---- batch.c: the transactions of the write that is under way ---- */
+/* ---- transaction.c: the transactions of the write that is under way ---- */
 
 #define BATCH_BYTES 32768
 
@@ -458,7 +458,7 @@ struct zk_txn *batch_at(size_t *at);
  * negative. Returns NULL and notes trouble if the batch is full. The result is valid until batch_clear(). */
 struct zk_txn *batch_add(int kind, int32_t zxid, const char *path, const void *data, int32_t data_size);
 
-/* ---- operation.c: single operations on the leader's tree ---- */
+/* ---- write_operation.c: single operations on the leader's tree ---- */
 
 struct operation_result {
     char path[FAKEZK_PATH_MAX]; /* CREATE: path of the new node */
@@ -513,7 +513,7 @@ const struct zk_request *aside_lingering(int client);
 void aside_lingering_first(int client);
 void aside_forget(int32_t session);
 
-/* ---- server.c: reading requests ---- */
+/* ---- server_requests.c: reading requests ---- */
 
 void server_apply(int client, int slot, bool refused);
 void server_send(int client, int slot, const struct zk_message *message);
@@ -601,7 +601,7 @@ void link_receive(int client, int slot, struct zk_message *message);
 void link_receive_next(int client, int slot);
 void link_window(int32_t *lo_ms, int32_t *hi_ms);
 
-/* ---- unread.c: lists on their way to a client ---- */
+/* ---- unread_names.c: lists on their way to a client ---- */
 
 #define FAKEZK_NAMES_MAX 512 /* names of one list */
 

@@ -86,7 +86,7 @@ struct lock_call {
     bool done;
 };
 
-/* A claim's place in a tree of its session; see index.c. */
+/* A claim's place in a tree of its session; see claim_index.c. */
 struct lock_branch {
     struct lock_claim *left;
     struct lock_claim *right;
@@ -127,17 +127,18 @@ struct lock_claim {
     uint32_t depth;
     /* of a taker: leases that it asks for; of its first lease: the same number until the owner is told */
     uint32_t units;
-    uint32_t granted;  /* of a taker: leases that are granted */
-    uint32_t reserved; /* bytes of SetWatches for the longest watch that this claim may have; see packets.c */
-    uint32_t below;    /* claims below this one in the tree by watch_id */
-    uint16_t watch_id; /* context of the watcher: lowest number that no other claim of the session has */
-    uint16_t notes;    /* LOCK_NOTE_... */
-    uint8_t state;     /* enum lock_state */
-    uint8_t in_flight; /* requests, LOCK_FIRST ... */
-    uint8_t ancestors; /* creates of ancestors in flight */
-    uint8_t lost;      /* creates lost with the link in a row and never applied, 0 to LOCK_LOST_MAX */
-    uint8_t named : 1; /* the claim's node exists as far as is known, under `sequence` */
-    uint8_t maybe : 1; /* a create was sent and its outcome is unknown */
+    uint32_t granted; /* of a taker: leases that are granted */
+    uint32_t
+        reserved; /* bytes of SetWatches for the longest watch that this claim may have; see request_limit.c */
+    uint32_t below;         /* claims below this one in the tree by watch_id */
+    uint16_t watch_id;      /* context of the watcher: lowest number that no other claim of the session has */
+    uint16_t notes;         /* LOCK_NOTE_... */
+    uint8_t state;          /* enum lock_state */
+    uint8_t in_flight;      /* requests, LOCK_FIRST ... */
+    uint8_t ancestors;      /* creates of ancestors in flight */
+    uint8_t lost;           /* creates lost with the link in a row and never applied, 0 to LOCK_LOST_MAX */
+    uint8_t named : 1;      /* the claim's node exists as far as is known, under `sequence` */
+    uint8_t maybe : 1;      /* a create was sent and its outcome is unknown */
     uint8_t watching : 1;   /* a watch is set on `ahead`; for a lease, on the list of its place */
     uint8_t searching : 1;  /* the flight is a sync and a list after it, so its list can prove absence */
     uint8_t retry : 1;      /* waits for the retry timer, or for the janitor's */
@@ -237,7 +238,7 @@ struct ls_session *lock_session_of(zhandle_t *zh);
 /* Removes a listener: it is called for no further event. A call may be under way. */
 void lock_session_forget_listener(struct ls_session *session, struct ls_session_listener *listener);
 
-/* ---- loan.c ---- */
+/* ---- lent_handle.c ---- */
 
 /* The watcher of all nodes on a handle on loan; its context is the loan. */
 void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
@@ -250,7 +251,7 @@ int lock_loan_end(struct ls_session *session);
 /* Forgets the handle, which will not answer any more, and the requests that were in flight. */
 void lock_loan_give_back(struct ls_session *session);
 
-/* ---- access.c ---- */
+/* ---- credentials.c ---- */
 
 /* Returns LS_OK if the options of access are valid and the client library supports them, else the error. */
 int lock_access_check(const struct ls_session_options *options);
@@ -264,7 +265,7 @@ zhandle_t *lock_access_open(struct ls_session *session, watcher_fn watcher, int 
 /* Adds the credentials that the handle does not have yet. Returns ZooKeeper's immediate code. */
 int lock_access_add_auths(struct ls_session *session, zhandle_t *zh);
 
-/* ---- index.c ---- */
+/* ---- claim_index.c ---- */
 
 /* Returns the lowest number that no claim of the session has; 0 if all are taken. */
 uint16_t lock_index_free_watch(const struct ls_session *session);
@@ -290,7 +291,7 @@ void lock_index_add(struct lock_claim *claim);
 void lock_index_disown(struct lock_claim *claim);
 void lock_index_remove(struct lock_claim *claim);
 
-/* ---- packets.c: what servers take in one request ---- */
+/* ---- request_limit.c: what servers take in one request ---- */
 
 /* Returns whether the watch of one more claim fits. */
 bool lock_packets_watch_fits(const struct lock_place *place);
@@ -338,7 +339,7 @@ bool lock_multi_is_valid(int count, const zoo_op_t *ops, const zoo_op_result_t *
 int lock_multi_send(const struct ls_session *session, int count, const zoo_op_t *ops,
                     zoo_op_result_t *results, void_completion_t completion, const void *data);
 
-/* ---- queue.c: what users are told ---- */
+/* ---- delivery.c: what users are told ---- */
 
 struct ls_ref lock_queue_ref(const void *constant);
 const void *lock_queue_deref(struct ls_ref ref);

@@ -134,7 +134,7 @@ int lock_request_exists(struct lock_claim *claim, stat_completion_t completion)
 }
 
 /* Returns the loan, or NULL. On a handle on loan all watches have one pair of function and context
- * (loan.c). */
+ * (lent_handle.c). */
 static const struct ls_loan *loan_of(const struct lock_claim *claim)
 {
     return claim->place->session->loan;

@@ -6,8 +6,8 @@
 #include "plugin/plugin.h"
 
 #include "base/assert.h"
-#include "base/shared.h"
-#include "base/variables.h"
+#include "base/shared_object.h"
+#include "base/unchanged_memory.h"
 #include "sim/sandbox.h"
 
 #include <dlfcn.h>

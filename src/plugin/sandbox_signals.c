@@ -12,7 +12,7 @@
 #include "sim/sandbox.h"
 
 #include "base/assert.h"
-#include "base/variables.h"
+#include "base/unchanged_memory.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "replay/liveness_circle.h"
 #include "replay/replay_lenient.h"
-#include "scenario/properties.h"
+#include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "replay/replay.h"
 
 #include "replay/liveness_circle.h"
-#include "scenario/properties.h"
+#include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"
 #include "sim/remark.h"
 #include "sim/sandbox.h"

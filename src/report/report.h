@@ -10,7 +10,7 @@
 #include "scenario/coverage.h"
 #include "scenario/outcome.h"
 #include "scenario/scenario.h"
-#include "scenario/tried.h"
+#include "scenario/tried_items.h"
 
 #include <stdio.h>
 

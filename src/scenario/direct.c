@@ -4,7 +4,7 @@
 #include "scenario/direct.h"
 
 #include "base/file.h"
-#include "scenario/diff.h"
+#include "scenario/text_diff.h"
 
 #include <errno.h>
 #include <lockstep/error.h>

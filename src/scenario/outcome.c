@@ -4,7 +4,7 @@
 #include "scenario/outcome.h"
 
 #include "base/file.h"
-#include "scenario/properties.h"
+#include "scenario/loaded_properties.h"
 
 #include <errno.h>
 #include <stdarg.h>

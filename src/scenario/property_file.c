@@ -5,7 +5,7 @@
 #include "scenario/property_file.h"
 
 #include "base/hash.h"
-#include "base/shared.h"
+#include "base/shared_object.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -5,7 +5,7 @@
  *
  * A directed scenario runs its commands in order, with a random number of random system actions between two
  * of them. An exploring scenario runs any enabled action, with faults within its budgets. Every run ends with
- * all faults over and the world at rest. The setup's plan says how a seed chooses (strategy.h).
+ * all faults over and the world at rest. The setup's plan says how a seed chooses (random_strategy.h).
  *
  * PCT, after Burckhardt and others (2010), has n threads and k steps. Each process has three threads: its
  * program with its callbacks, its timers, and the servers' work for it. Each server and the operator are

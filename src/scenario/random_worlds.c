@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/rng.h"
 #include "coord/coordinator.h"
-#include "scenario/lines.h"
+#include "scenario/text_buffer.h"
 
 #include <lockstep/sim.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
 
 #include "check/check.h"
 #include "scenario/narrate.h"
+#include "scenario/random_strategy.h"
 #include "scenario/scenario.h"
-#include "scenario/strategy.h"
 #include "trace/file.h"
 
 #define RUN_SETTLE_STEPS_MAX 20000 /* a world that takes more steps never comes to rest */

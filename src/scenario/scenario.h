@@ -10,8 +10,8 @@
 #define SCENARIO_SCENARIO_H
 
 #include "check/check.h"
-#include "scenario/tried.h"
-#include "trace/input.h"
+#include "scenario/tried_items.h"
+#include "trace/text_input.h"
 
 #include <lockstep/sim.h>
 

@@ -6,7 +6,7 @@
 #include "coord/coordinator.h"
 #include "sim/lock_kinds.h"
 
-/* A name of NULL means the word in the action's labels (coord/action.c). */
+/* A name of NULL means the word in the action's labels (coord/action_kinds.c). */
 #define CLIENT(name, flags, action, usage, help)                                                             \
     {                                                                                                        \
         name, VERB_CLIENT | (flags), ARGUMENT_LOCK, STEP_ACTION, action, usage, help                         \

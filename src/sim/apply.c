@@ -3,7 +3,7 @@
 
 /* Which actions are enabled, and doing one. */
 #include "base/assert.h"
-#include "base/moments.h"
+#include "base/clock_bounds.h"
 #include "sim/world.h"
 
 #include <lockstep/error.h>

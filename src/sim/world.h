@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
-#include "base/code.h"
-#include "base/pack.h"
+#include "base/code_ref.h"
+#include "base/packed_records.h"
 #include "coord/coordinator.h"
 #include "sim/abilities.h"
 #include "sim/sandbox.h"
@@ -120,7 +120,7 @@ struct world {
     bool lease_timer_fired;  /* a timer that ends a belief in a lease has fired in this step */
     bool stopping;           /* a recipe's stop() is under way */
     uint8_t closing;         /* 1 + the lock whose close() is under way; 0 = none */
-    bool zoned;              /* there is a guard: memory of processes has red zones (zones.c) */
+    bool zoned;              /* there is a guard: memory of processes has red zones (red_zones.c) */
     bool entered;            /* a recipe was entered in this guarded call */
     enum world_doubt doubt;
     bool sums;       /* events are added up in event_sum */
@@ -334,7 +334,7 @@ enum heap_owner {
     HEAP_ENV,    /* from ls_env_alloc() */
     HEAP_MALLOC, /* from malloc() of a shared object */
     HEAP_WORLD,  /* of the world and the coordinator */
-    HEAP_LATE,   /* zones.c: freed in the call that is under way */
+    HEAP_LATE,   /* red_zones.c: freed in the call that is under way */
 };
 
 /* Returns a block, zeroed but for HEAP_MALLOC. NULL = the heap is full, which is a trouble, or is damaged. */
@@ -348,7 +348,7 @@ struct heap_use {
 };
 struct heap_use heap_use(int p);
 
-/* ---- zones.c: the same for recipes that are not to be trusted ---- */
+/* ---- red_zones.c: the same for recipes that are not to be trusted ---- */
 
 #define HEAP_BYTES WORLD_HEAP_BYTES
 #define HEAP_GAP_BYTES (128u << 10)
@@ -424,7 +424,7 @@ void observe(const struct event *event);
 /* Returns an event of a process, with the clock filled in. */
 struct event observe_process(int kind, int p);
 
-/* ---- ablation.c: worlds that lack choice points ---- */
+/* ---- choice_points.c: worlds that lack choice points ---- */
 
 /* Sets constants of the run to their plainest value if the world lacks the choice of them. */
 void without_constants(struct world_options *options);
@@ -434,7 +434,7 @@ void without_constants(struct world_options *options);
 /* Returns whether neither the recipe nor a program sets the data of a node. */
 bool world_sets_no_data(const struct world_options *options);
 
-/* ---- steps: actions.c, apply.c, schedule.c ---- */
+/* ---- steps: actions.c, apply.c, default_schedule.c ---- */
 
 /* Returns a bit for each kind of fault (enum world_fault) that the budgets still pay for. */
 unsigned action_faults_left(void);

@@ -4,7 +4,7 @@
 #include "state/canon.h"
 #include "base/assert.h"
 #include "base/hash.h"
-#include "state/canon_inside.h"
+#include "state/canon_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "state/canon_inside.h"
+#include "state/canon_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ struct canon_processes {
     struct naming first[CANON_PROCESSES_MAX]; /* by process: it is "me" there, and each other is "another" */
     /* By set of processes, a bit for each: a mask of their bytes in a naming. */
     uint64_t bytes_of[1 << CANON_PROCESSES_MAX];
-    bool by_counting; /* the present state has slow numbers, see canon_inside.h; then nothing is cached */
+    bool by_counting; /* the present state has slow numbers, see canon_internal.h; then nothing is cached */
     bool is_seen;     /* `now` is valid for the present state, in the blocks that differ from `base` */
     struct seen now, base;
     const struct seen *seen[ARENA_BLOCKS_MAX]; /* by block: &now or &base, the one that is valid for it */

@@ -9,7 +9,7 @@
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
 
-#include "trace/input.h"
+#include "trace/text_input.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
-#include "base/code.h"
+#include "base/code_ref.h"
 #include "coord/coordinator.h"
 #include "state/canon.h"
 

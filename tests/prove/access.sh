@@ -3,6 +3,6 @@
 
 # A new handle gets no credentials.
 GROUP=lock
-FILE=src/lock/access.c
+FILE=src/lock/credentials.c
 EDIT='s/while \(session->auths < count\)/while (session->auths > count)/'
 EXPECT='^(lock|real)\.access$'

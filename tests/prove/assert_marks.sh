@@ -3,6 +3,6 @@
 
 # A record is put into a block that is not marked. arena_resize() asserts the mark.
 GROUP=sim
-FILE=src/base/pack.c
+FILE=src/base/packed_records.c
 EDIT='s/^    arena_mark\(pack->arena, pack->block\);$//'
 EXPECT='^sim\.world$'

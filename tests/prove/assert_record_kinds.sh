@@ -4,6 +4,6 @@
 # A table still says that it has records of a kind whose last one is gone. table_first() asserts that there is
 # one.
 GROUP=check
-FILE=src/check/records.c
+FILE=src/check/record_table.c
 EDIT='s/table->kinds \&= ~\(UINT64_C\(1\) << record->kind\);/(void)0;/'
 EXPECT='^check\.table$'

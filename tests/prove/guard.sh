@@ -3,6 +3,6 @@
 
 # A guarded write that had no answer is not sent again.
 GROUP=sim
-FILE=src/coordzk/fenced_write.c
+FILE=src/coordzk/guarded_write.c
 EDIT='s/rc == ZCONNECTIONLOSS \|\| //'
 EXPECT='^sim\.schedule$'

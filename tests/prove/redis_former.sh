@@ -3,6 +3,6 @@
 
 # What a former server grants is no claim beside that of its successor.
 GROUP=coordredis
-FILE=src/coordredis/claims.c
+FILE=src/coordredis/key_holders.c
 EDIT='s/struct share now = winner\(claim, true\), present/struct share now = winner(claim, false), present/'
 EXPECT='^coordredis\.networks$'

@@ -3,6 +3,6 @@
 
 # A layer that nobody has searched counts as complete.
 GROUP=cli
-FILE=src/explore/layer.c
+FILE=src/explore/search_parts.c
 EDIT='s/return part != NULL \&\& part->verdict == VERDICT_HOLDS \&\& part->exhausted;/return part == NULL || part->exhausted;/'
 EXPECT='^cli\.shards$'

@@ -3,6 +3,6 @@
 
 # Answers are told with the mutex held: a callback that calls in takes it twice.
 GROUP=lock
-FILE=src/lock/queue.c
+FILE=src/lock/delivery.c
 EDIT='/if \(!options \|\| !options->ops\)/,/^}/{/ls_env_(un)?lock/d}'
 EXPECT='^lock\.threads$'

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Differences in the unified form. */
-#include "scenario/diff.h"
+#include "scenario/text_diff.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

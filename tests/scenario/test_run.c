@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Runs: what a command stands for in the world, what a run records, what random schedules depend on. */
-#include "scenario/counts.h"
 #include "scenario/direct.h"
+#include "scenario/expected_counts.h"
 #include "scenario/random.h"
 #include "scenario/recipes.h"
 

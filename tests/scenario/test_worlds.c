@@ -4,7 +4,7 @@
 /* The enumeration of small worlds: worlds that are alike come once, all of them are scenarios, and the order is fixed. */
 #include "scenario/random_worlds.h"
 #include "scenario/scenario.h"
-#include "scenario/worlds.h"
+#include "scenario/small_worlds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

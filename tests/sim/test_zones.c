@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The memory of untrusted recipes (sim/zones.c). It works like any other memory, leaves no trace of freed
+/* The memory of untrusted recipes (sim/red_zones.c). It works like any other memory, leaves no trace of freed
  * blocks, and reveals each write outside a block. */
 #include "base/rng.h"
 #include "sim/sandbox.h"

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Text from outside is checked, cut into words, and complained about with its place. */
-#include "trace/input.h"
+#include "trace/text_input.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

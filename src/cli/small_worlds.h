@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The enumeration of small worlds after the standard suite, class by class, within a budget.
+ *
+ * The worlds done are always a prefix of the list of all worlds. A world is done if its states fit into the
+ * budget that the worlds before it have left. So a budget in states gives the same prefix on every machine
+ * and for every number of jobs. */
+#ifndef CLI_SMALL_WORLDS_H
+#define CLI_SMALL_WORLDS_H
+
+#include "cli/cli.h"
+#include "scenario/small_worlds.h"
+
+struct enumerate_sum {
+    int done;        /* worlds searched to the end, or failing */
+    int limited;     /* worlds that reached a limit of their own */
+    int left_out;    /* worlds that the recipe or the filter excludes */
+    uint64_t states; /* of all these worlds */
+};
+
+struct enumeration {
+    bool asked;                /* an enumeration is wanted */
+    bool skipped;              /* not begun, because a situation of the suite fails */
+    bool failed;               /* a world fails */
+    int class, world;          /* position of the next world */
+    struct enumerate_sum *sum; /* of each class; owned */
+    char first_failing[WORLDS_NAME_MAX];
+};
+
+/* Prepares an enumeration, from the beginning or from the state saved for --resume. Returns 0, or an exit
+ * status after one line on standard error. */
+int enumerate_open(const struct cli_options *options, const char *command, struct enumeration *worlds);
+void enumerate_close(struct enumeration *worlds);
+
+/* Searches worlds until the budget is spent, or until one fails without --keep-going. Adds failing worlds,
+ * reduced, to the list of jobs. Returns 0, or -1 with errno set if the environment fails. */
+int enumerate_run(const struct cli_options *options, struct enumeration *worlds, struct cli_job **jobs,
+                  int *count);
+
+/* Reports of each class that was begun whether it is exhausted, and the next world: as text, or as one JSON
+ * object. The text also has the number of classes that were not begun. */
+void enumerate_tell(FILE *out, const struct cli_options *options, const struct enumeration *worlds);
+
+#endif
