@@ -4,8 +4,8 @@
 /* Redis as a coordinator: src/fakeredis behind coord/coordinator.h.
  *
  * The path of a lock is the name of its key, in database 0. A key is a claim of the client that made it
- * (key_holders.c). The claim ends when the key is deleted, ends with its lease, or gets another value or another
- * writer.
+ * (key_holders.c). The claim ends when the key is deleted, ends with its lease, or gets another value or
+ * another writer.
  *
  * There are no sessions. The session of an event is the life of a process: from its start to its stop or
  * crash.
