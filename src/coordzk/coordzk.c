@@ -201,7 +201,6 @@ static int32_t number_of_token(int64_t token)
  * handle that has a session. */
 static int32_t session_of_grant(int client, int lock, int64_t created)
 {
-    LS_ASSERT(lock >= 0 && lock < the_host->options->locks);
     int32_t first = 0, owner = -1;
     for (int h = 0; h < FAKEZK_HANDLES_MAX; h++) {
         int32_t session = fakezk_session(client, h);

@@ -190,7 +190,6 @@ static int finish(const struct action_list *list)
 int world_actions(struct world *world, struct action *out)
 {
     struct action_list list = {.out = out, .room = WORLD_ACTIONS_MAX, .faults = action_faults_left()};
-    LS_ASSERT(world->running == 0 && !world->reacting);
     world->coordinator->list(&list, (int)COORD_EVERYBODY, COORD_STEPS);
     for (int p = 0; p < world->options.processes; p++) {
         add_timers(&list, p);
@@ -212,7 +211,6 @@ int world_actions_among(struct world *world, int p, unsigned parts, struct actio
 {
     struct action_list list = {.out = out, .room = WORLD_ACTIONS_MAX};
     bool is_process = p < world->options.processes;
-    LS_ASSERT(p >= 0 && world->running == 0);
     LS_ASSERT(!world->options.timed && world->options.without == 0);
     if ((parts & WORLD_PART_ENSEMBLE) != 0) {
         world->coordinator->list(&list, is_process ? p : (int)COORD_NOBODY, COORD_STEPS);

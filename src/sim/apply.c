@@ -344,7 +344,6 @@ static void do_whole(void *ctx)
     struct world *world = &the_world;
     do_action(action);
     LS_ASSERT(world->closing == 0 && !world->stopping && world->asked < 0);
-    LS_ASSERT(world->running == 0 && !world->reacting && world->release == NULL);
     world->steps++;
     bool one = !world->options.timed; /* without a clock only the action's process can answer otherwise */
     int first = one ? action->process : 0;
@@ -379,7 +378,6 @@ static uint32_t kind_of(const struct action *action)
 void world_do(struct world *world, const struct action *action)
 {
     struct action copy = *action;
-    LS_ASSERT(world->running == 0 && world->painted == 0);
     (void)world;
     guard_call(action->process, kind_of(action), do_whole, &copy);
 }

@@ -315,7 +315,6 @@ bool world_rest(struct world *world)
     for (int p = 0; p < world->options.processes; p++) {
         process_ask_idle(p);
     }
-    LS_ASSERT(the_world.running == 0);
     struct event event = observe_process(EVENT_REST, (int)EVENT_PROCESS_NONE);
     observe(&event);
     return true;

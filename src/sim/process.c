@@ -21,7 +21,6 @@ static inline __attribute__((always_inline)) const struct ls_recipe *recipe(void
 static void admit(int p)
 {
     LS_ASSERT(the_world.locked == 0 && the_world.in_callback == 0);
-    LS_ASSERT(the_world.running == 0 && the_world.asked < 0);
     arena_mark(&the_world.arena, the_world.heap_block[p]);
     the_world.entered = true;
     the_world.running = 1 + p;
@@ -46,7 +45,6 @@ static void ask_wrong(int p)
     if (recipe()->wrong == NULL || the_world.stopping) {
         return;
     }
-    LS_ASSERT(the_world.running == 0 && the_world.asked < 0);
     static char told[96]; /* the text is the recipe's, and may be anything */
     the_world.asked = p;
     const char *text = recipe()->wrong(process_state(p));
@@ -59,7 +57,6 @@ static void ask_wrong(int p)
 
 static void call_over(void)
 {
-    LS_ASSERT(the_world.running != 0);
     the_world.running = 0;
     the_world.coordinator->leave();
 }
@@ -662,7 +659,6 @@ static void react(int p, int lock, int owner, bool failed)
     if (op == NULL || the_world.reacting) {
         return;
     }
-    LS_ASSERT(the_world.running == p + 1);
     the_world.reacting = true;
     switch (failed ? ACTION_IS_ON_FAILED(op->modes) : ACTION_IS_ON_GRANTED(op->modes)) {
     case ACTION_ACQUIRE:
@@ -944,7 +940,6 @@ void process_ask_belief(int p)
 static void ask_idle(void *ctx)
 {
     int p = *(int *)ctx;
-    LS_ASSERT(the_world.running == 0);
     if (!process_says_idle(p)) {
         world_tell_offence(p, EVENT_OFFENCE_CLEAN, NULL);
     }

@@ -155,7 +155,6 @@ static struct result result_of(bool came_back)
 /* Saves the state before the step. Returns false if memory is short. */
 static bool set_out(void)
 {
-    LS_ASSERT(the_world.running == 0 && the_world.painted == 0);
     LS_ASSERT(doubted.before == NULL && doubted.after == NULL);
     doubted.before = arena_save(&the_world.arena);
     if (doubted.before == NULL) {
