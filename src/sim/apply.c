@@ -222,7 +222,6 @@ static void do_process_fault(const struct action *action)
     int p = action->process;
     switch (action->kind) {
     case ACTION_PAUSE:
-        LS_ASSERT(process_running(p));
         the_world.coordinator->pause(p, true);
         process_mark(p)->paused = 1;
         tell(EVENT_PAUSED, p);

@@ -228,7 +228,6 @@ static void check_memory_at_stop(int p)
 
 void process_stop(int p)
 {
-    LS_ASSERT(process_running(p) && !the_world.stopping);
     the_world.stopping = true;
     void *state = enter(p);
     recipe()->stop(state);
@@ -586,7 +585,6 @@ void process_run_step(const struct action *step)
 {
     int p = step->process;
     bool runs = action_has(step, TRAIT_DELIVERS);
-    LS_ASSERT(!runs || process_running(p));
     struct coord_news news = {0};
     if (runs) {
         admit(p); /* before_callback paints */
