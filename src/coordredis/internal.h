@@ -82,6 +82,8 @@ bool lease_is_due(int server, const struct key *key);
 /* A key with a lease by the number that stands in actions; NULL = none has it. */
 const struct key *leased_key(int32_t place);
 int leased_server(int32_t place);
+/* Returns the former server of a place for its present one, and the present one for the former. */
+int server_beside(int server);
 int leased_index(int32_t place);
 bool lease_may_end(int32_t place);
 /* Appends the ends of a client's leases: those that are due, or those that take a fault, or both. */

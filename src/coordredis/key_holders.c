@@ -303,9 +303,8 @@ static int goes_by(const struct fakeredis_event *from)
  * its share at the other server. Marks that share as misled. */
 static void mislead(int lock, const struct fakeredis_event *from)
 {
-    int servers = redis_host->options->servers;
-    int other = from->server < servers ? from->server + servers : from->server - servers;
-    if (!fakeredis_is_split(from->server % servers) ||
+    int other = server_beside(from->server);
+    if (!fakeredis_is_split(from->server % redis_host->options->servers) ||
         (from->change != KEY_WRITTEN && from->change != KEY_LEASED)) {
         return;
     }

@@ -12,6 +12,12 @@ int leased_server(int32_t place)
     return (place - 1) / PLACES_MAX;
 }
 
+int server_beside(int server)
+{
+    int servers = redis_host->options->servers;
+    return server < servers ? server + servers : server - servers;
+}
+
 int leased_index(int32_t place)
 {
     return (place - 1) % PLACES_MAX;
@@ -32,9 +38,8 @@ const struct key *leased_key(int32_t place)
 /* A request about the key is on its way to the server, or to the other one in its place. */
 static bool asks_about(int client, int server, struct bytes name)
 {
-    int servers = redis_host->options->servers;
-    int other = server < servers ? server + servers : server - servers;
-    return fakeredis_asks_about(client, server, name) || fakeredis_asks_about(client, other, name);
+    return fakeredis_asks_about(client, server, name) ||
+           fakeredis_asks_about(client, server_beside(server), name);
 }
 
 /* The owner does not renew the lease, nor will. That is so in three cases:
