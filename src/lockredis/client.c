@@ -513,6 +513,15 @@ void lockredis_client_settle(struct ls_redis *redis)
     lockredis_claim_deliver(redis);
 }
 
+void lockredis_client_await(struct ls_redis *redis, struct redis_call *call)
+{
+    struct ls_env *env = redis->env; /* the client may be gone once the call is answered */
+    lockredis_client_settle(redis);
+    while (!call->done) {
+        ls_env_wait(env, &call->waiter);
+    }
+}
+
 /* ---- life ---- */
 
 int ls_redis_init(struct ls_redis *redis, struct ls_env *env, const char *hosts,

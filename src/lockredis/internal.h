@@ -226,6 +226,9 @@ void lockredis_client_settle(struct ls_redis *redis);
 /* Only has it sent. */
 void lockredis_client_go_on(struct ls_redis *redis);
 
+/* As lockredis_client_settle(), and waits until another thread has answered the call. */
+void lockredis_client_await(struct ls_redis *redis, struct redis_call *call);
+
 /* Sends, connects and disconnects. Called without the mutex, by the thread that uses hiredis. */
 void lockredis_client_run(struct ls_redis *redis);
 

@@ -9,7 +9,6 @@
 
 #include <hiredis/async.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -57,21 +56,12 @@ void lockredis_loop_process(struct ls_redis *redis)
 
 /* ---- blocking calls ---- */
 
-static void sleep_until_answered(struct ls_redis *redis, struct redis_call *call)
-{
-    struct ls_env *env = redis->env;
-    lockredis_client_settle(redis);
-    while (!call->done) {
-        ls_env_wait(env, &call->waiter);
-    }
-}
-
 void lockredis_loop_await(struct ls_redis *redis, struct redis_call *call)
 {
     if (redis->loop->has_thread) {
         lockredis_lead_await(&redis->loop->lead, call);
     } else {
-        sleep_until_answered(redis, call);
+        lockredis_client_await(redis, call);
     }
 }
 
@@ -104,12 +94,10 @@ static void *work(void *ctx)
 /* hiredis writes with write(), which raises SIGPIPE if the server has closed the connection. */
 static int start_thread(struct redis_loop *loop)
 {
-    sigset_t pipe, before;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    struct redis_no_pipe pipe;
+    lockredis_sockets_block_pipe(&pipe);
     int rc = pthread_create(&loop->thread, NULL, work, loop);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    lockredis_sockets_restore_pipe(&pipe, false);
     return rc == 0 ? LS_OK : LS_ENOMEM;
 }
 

@@ -20,11 +20,7 @@ void lockredis_loop_wake(struct ls_redis *redis)
 
 void lockredis_loop_await(struct ls_redis *redis, struct redis_call *call)
 {
-    struct ls_env *env = redis->env;
-    lockredis_client_settle(redis);
-    while (!call->done) {
-        ls_env_wait(env, &call->waiter);
-    }
+    lockredis_client_await(redis, call);
 }
 
 void lockredis_loop_answered(struct ls_redis *redis, struct redis_call *call)
