@@ -574,8 +574,9 @@ int world_scope(const struct world *world, int process, int *blocks);
 int world_judge_block(const struct world *world);
 
 /* Partial order: looks for an action of a process that may go before all others, so that it is a
- * persistent set (src/sim/independence.c). `actions` are those of world_actions_of(). *which becomes the index of
- * the action. The world answers as far as it can tell. The search checks the rest when it does the action:
+ * persistent set (src/sim/independence.c). `actions` are those of world_actions_of(). *which becomes the
+ * index of the action. The world answers as far as it can tell. The search checks the rest when it does the
+ * action:
  *
  * - The action changes only blocks of world_own_blocks(), and reads only these and world_budget_block().
  * - Its events are of this process, and local for the judges (check_set_is_local() of src/check/check.h).

@@ -128,8 +128,8 @@ struct lock_claim {
     /* of a taker: leases that it asks for; of its first lease: the same number until the owner is told */
     uint32_t units;
     uint32_t granted; /* of a taker: leases that are granted */
-    uint32_t
-        reserved; /* bytes of SetWatches for the longest watch that this claim may have; see request_limit.c */
+    /* bytes of SetWatches for the longest watch that this claim may have; see request_limit.c */
+    uint32_t reserved;
     uint32_t below;         /* claims below this one in the tree by watch_id */
     uint16_t watch_id;      /* context of the watcher: lowest number that no other claim of the session has */
     uint16_t notes;         /* LOCK_NOTE_... */

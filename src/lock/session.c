@@ -13,7 +13,8 @@
  *   CONNECTED  -> SUSPENDED   on_suspended: the established link is gone (F2)
  *   any open   -> READ_ONLY   on_read_only: a handshake ended with a server that is cut off from its quorum
  *   any open   -> LOST        lose: expired, or replaced by the server without a word (Z44)
- *   LOST       -> CONNECTING  on_reopen_timer: the old handle is closed, then a new one is opened; or lent_handle.c
+ *   LOST       -> CONNECTING  on_reopen_timer: the old handle is closed, then a new one is opened;
+ *                             or lent_handle.c
  *   any open   -> FAILED      fail: credentials refused, or no handle and the policy is exhausted
  *
  * CONNECTED is the only state in which requests are sent. In the others the client would queue them, and each

@@ -262,7 +262,8 @@ bool action_same_locks(const struct action *a, const struct action *b)
     return place == 0 && a->lock == b->lock && action_more_locks(a) == action_more_locks(b);
 }
 
-/* Of a verb only the locks in `d` count: how its program goes on is no part of the action, nor of its label. */
+/* Of a verb only the locks in `d` count: how its program goes on is no part of the action, nor of its
+ * label. */
 bool world_same_action(const struct action *a, const struct action *b)
 {
     bool same_rest = world_is_verb(a) ? action_same_locks(a, b) : a->d == b->d;
