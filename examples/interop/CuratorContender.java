@@ -6,8 +6,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -51,7 +54,7 @@ public final class CuratorContender {
         semaphore = new InterProcessSemaphoreV2(client, path, CAPACITY);
     }
 
-    // ---- the room: a file that is there while somebody is inside, with his process id ----
+    // ---- the room: a file that is there while a contender is inside, with its process id ----
 
     private static void addLine(Path file, String line) throws IOException {
         Files.write(file, (line + "\n").getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
@@ -67,17 +70,43 @@ public final class CuratorContender {
         }
     }
 
+    /** A contender that was killed inside has left the file. Linking set the file's ctime: since then it is inside. */
+    private static void lookWhoIsInside(Path room, String name) throws IOException {
+        Path busy = room.resolve("busy");
+        String inside;
+        FileTime since;
+        try {
+            since = (FileTime) Files.getAttribute(busy, "unix:ctime");
+            inside = Files.readString(busy);
+        } catch (NoSuchFileException gone) {
+            return;
+        }
+        if (isAlive(inside)) {
+            long ms = System.currentTimeMillis() - since.toMillis();
+            addLine(room.resolve("overlaps"), name + " met " + inside + ", inside for " + ms + " ms");
+        }
+    }
+
+    /** Makes the file with this process id that is linked to "busy". A reader of "busy" finds it whole: a contender that
+     * is killed while it writes has not come in yet. */
+    private static Path prepareEntry(Path room) throws IOException {
+        String pid = Long.toString(ProcessHandle.current().pid());
+        Path entry = room.resolve("entry-" + pid);
+        if (!Files.exists(entry)) {
+            Files.write(entry, pid.getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
+        }
+        return entry;
+    }
+
     private static void enterRoom(Path room, String name, long token) throws IOException {
         Path busy = room.resolve("busy");
-        byte[] pid = Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.UTF_8);
+        Path entry = prepareEntry(room);
         try {
-            Files.write(busy, pid, StandardOpenOption.CREATE_NEW);
+            Files.createLink(busy, entry);
         } catch (FileAlreadyExistsException somebody) {
-            String inside = Files.readString(busy);
-            if (inside.isEmpty() || isAlive(inside)) {
-                addLine(room.resolve("overlaps"), inside);
-            }
-            Files.write(busy, pid, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING);
+            lookWhoIsInside(room, name);
+            Path next = Files.createLink(room.resolve(entry.getFileName() + "-next"), entry);
+            Files.move(next, busy, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         }
         addLine(room.resolve("log"), name + " " + token);
     }
@@ -111,15 +140,7 @@ public final class CuratorContender {
         readers.acquire();
         try {
             Files.write(file, new byte[0]);
-            Path busy = room.resolve("busy");
-            try {
-                String inside = Files.readString(busy);
-                if (inside.isEmpty() || isAlive(inside)) {
-                    addLine(room.resolve("overlaps"), inside);
-                }
-            } catch (IOException nobody) {
-                // as it is to be
-            }
+            lookWhoIsInside(room, name);
             addLine(room.resolve("readers"), name);
             Thread.sleep(2);
             Files.deleteIfExists(file);

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,14 +45,19 @@ static int fail(const char *what, int rc)
     return 1;
 }
 
-/* ---- the room: a file that is there while somebody is inside, with his process id ---- */
+/* ---- the room: a file that is there while a contender is inside, with its process id ---- */
 
 static const char *room;
+
+static void path_in_room(char path[512], const char *name)
+{
+    snprintf(path, 512, "%s/%s", room, name);
+}
 
 static int open_in_room(const char *name, int flags)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/%s", room, name);
+    path_in_room(path, name);
     return open(path, flags, 0644);
 }
 
@@ -80,37 +86,61 @@ static bool is_alive(long pid)
     return behind_name != NULL && strncmp(behind_name, ") Z", 3) != 0;
 }
 
-/* Whoever was killed inside has left the file. */
-static void look_who_is_inside(void)
+static long age_ms(struct timespec since)
 {
-    char text[32] = "";
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (now.tv_sec - since.tv_sec) * 1000 + (now.tv_nsec - since.tv_nsec) / 1000000;
+}
+
+/* A contender that was killed inside has left the file "busy". Linking set the file's ctime: since then it is inside. */
+static void look_who_is_inside(const char *name)
+{
+    char text[32] = "", line[160];
+    struct stat status;
     int fd = open_in_room("busy", O_RDONLY);
     if (fd < 0) {
         return;
     }
-    ssize_t size = read(fd, text, sizeof text - 1);
+    ssize_t size = fstat(fd, &status) == 0 ? read(fd, text, sizeof text - 1) : 0;
     close(fd);
-    long pid = size > 0 ? strtol(text, NULL, 10) : 0;
-    if (pid == 0 || is_alive(pid)) {
-        add_line("overlaps", text);
-        add_line("overlaps", "\n");
+    if (size > 0 && is_alive(strtol(text, NULL, 10))) {
+        snprintf(line, sizeof line, "%s met %s, inside for %ld ms\n", name, text, age_ms(status.st_ctim));
+        add_line("overlaps", line);
+    }
+}
+
+/* Makes the file with this process id that is linked to "busy". A reader of "busy" finds it whole: a contender that is
+ * killed while it writes has not come in yet. */
+static void prepare_entry(char path[512])
+{
+    char text[32];
+    snprintf(text, sizeof text, "entry-%ld", (long)getpid());
+    path_in_room(path, text);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    snprintf(text, sizeof text, "%ld", (long)getpid());
+    if (fd >= 0 && write(fd, text, strlen(text)) < 0) {
+        perror(path);
+        exit(1);
+    }
+    if (fd >= 0) {
+        close(fd);
     }
 }
 
 static void enter_room(const char *name, int64_t token)
 {
-    char line[128];
-    int fd = open_in_room("busy", O_WRONLY | O_CREAT | O_EXCL);
-    if (fd < 0) {
-        look_who_is_inside();
-        fd = open_in_room("busy", O_WRONLY | O_CREAT | O_TRUNC);
+    char line[160], entry[512], busy[512], next[540];
+    path_in_room(busy, "busy");
+    prepare_entry(entry);
+    if (link(entry, busy) < 0) {
+        look_who_is_inside(name);
+        snprintf(next, sizeof next, "%s-next", entry);
+        if (link(entry, next) < 0 || rename(next, busy) < 0) {
+            perror("busy");
+            exit(1);
+        }
     }
-    snprintf(line, sizeof line, "%ld", (long)getpid());
-    if (fd < 0 || write(fd, line, strlen(line)) < 0) {
-        perror("busy");
-        exit(1);
-    }
-    close(fd);
     snprintf(line, sizeof line, "%s %" PRId64 "\n", name, token);
     add_line("log", line);
 }
@@ -118,7 +148,7 @@ static void enter_room(const char *name, int64_t token)
 static void leave_room(void)
 {
     char path[512];
-    snprintf(path, sizeof path, "%s/busy", room);
+    path_in_room(path, "busy");
     unlink(path);
 }
 
@@ -134,7 +164,7 @@ static void enter_as_reader(const char *name)
     char file[32], line[128];
     name_of_reader(file);
     close(open_in_room(file, O_WRONLY | O_CREAT));
-    look_who_is_inside();
+    look_who_is_inside(name);
     snprintf(line, sizeof line, "%s\n", name);
     add_line("readers", line);
 }
@@ -143,7 +173,7 @@ static void leave_as_reader(void)
 {
     char file[32], path[512];
     name_of_reader(file);
-    snprintf(path, sizeof path, "%s/%s", room, file);
+    path_in_room(path, file);
     unlink(path);
 }
 
@@ -265,7 +295,7 @@ static int write_once(const char *name, bool stays)
         enter_as_reader(name);
         rc = ls_mutex_release(&rwlock.write);
         sleep_ms(2);
-        look_who_is_inside();
+        look_who_is_inside(name);
         leave_as_reader();
         return goes_on(rc) ? ls_mutex_release(&rwlock.read) : rc;
     }

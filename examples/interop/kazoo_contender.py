@@ -35,19 +35,37 @@ def is_alive(pid):
         return False
 
 
-def enter_room(room, name, token):
-    """The room is a file that is there while somebody is inside, with his process id."""
-    busy = os.path.join(room, "busy")
+def prepare_entry(room):
+    """Makes the file with this process id that is linked to "busy": a reader of "busy" finds it whole."""
+    entry = os.path.join(room, "entry-%d" % os.getpid())
     try:
-        file = open(busy, "x")
+        with open(entry, "x") as file:
+            file.write(str(os.getpid()))
     except FileExistsError:
-        with open(busy) as old:
-            inside = old.read()
-        if not inside or is_alive(inside):
-            add_line(os.path.join(room, "overlaps"), inside)
-        file = open(busy, "w")
-    with file:
-        file.write(str(os.getpid()))
+        pass
+    return entry
+
+
+def look_who_is_inside(room, name):
+    """A contender that was killed inside has left the file. Linking set the file's ctime: since then it is inside."""
+    with open(os.path.join(room, "busy")) as file:
+        since = os.fstat(file.fileno()).st_ctime
+        inside = file.read()
+    if is_alive(inside):
+        age_ms = (time.time() - since) * 1000
+        add_line(os.path.join(room, "overlaps"), "%s met %s, inside for %d ms" % (name, inside, age_ms))
+
+
+def enter_room(room, name, token):
+    """The room is a file that is there while a contender is inside, with its process id."""
+    busy = os.path.join(room, "busy")
+    entry = prepare_entry(room)
+    try:
+        os.link(entry, busy)
+    except FileExistsError:
+        look_who_is_inside(room, name)
+        os.link(entry, entry + "-next")
+        os.rename(entry + "-next", busy)
     add_line(os.path.join(room, "log"), "%s %d" % (name, token))
 
 
