@@ -29,6 +29,20 @@ function(lockstep_layer name)
     endif()
 endfunction()
 
+# lockstep_embed(LAYER FOLDER NAME...)
+# Adds files to a layer as arrays of bytes (cmake/embed.cmake). Bytes from 128 on are no `char` of theirs, which is meant.
+function(lockstep_embed layer folder)
+    list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/${folder}/ OUTPUT_VARIABLE files)
+    set(out ${PROJECT_BINARY_DIR}/embedded_${layer}.c)
+    add_custom_command(
+        OUTPUT ${out}
+        COMMAND ${CMAKE_COMMAND} -D OUT=${out} -D FOLDER=${PROJECT_SOURCE_DIR}/${folder} -D "NAMES=${ARGN}" -P
+                ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+        DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+        VERBATIM)
+    target_sources(lockstep_layer_${layer} PRIVATE ${out})
+endfunction()
+
 function(lockstep_includes target)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
     target_include_directories(${target} SYSTEM PRIVATE ${ZOOKEEPER_INCLUDE} ${HARNESS_INCLUDES})

@@ -4,6 +4,7 @@
 #include "replay/replay.h"
 #include "cli/cli.h"
 #include "plugin/plugin.h"
+#include "report/report.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ int cli_replay(int argc, char **argv)
     struct cli_options options;
     struct input_error error;
     struct trace trace;
-    int status = cli_options(&options, "replay", OPTION_PROPERTY | OPTION_RECIPE, argc, argv);
+    int status = cli_options(&options, "replay", OPTION_PROPERTY | OPTION_RECIPE | OPTION_JSON, argc, argv);
     if (status != 0) {
         return status;
     }
@@ -53,7 +54,8 @@ int cli_replay(int argc, char **argv)
     if (strstr(trace.found, "contract_is_kept") != NULL) {
         guard_watch_program(); /* a recipe that is linked in may crash */
     }
-    enum replay_result result = replay_trace(&trace, stdout, &error);
+    enum replay_result result =
+        options.json ? report_replay_json(stdout, &trace, &error) : replay_trace(&trace, stdout, &error);
     trace_close(&trace);
     if (result == REPLAY_UNFIT) {
         fflush(stdout);

@@ -13,19 +13,30 @@
 #include <lockstep/error.h>
 #include <string.h>
 
-#define INDENT 7
 #define RECIPE_LINE 3
 #define SCHEDULE_LINE 4
 #define SEED_LINE 5
+#define EVENTS_MAX 4096         /* events of one step that a listener gets; further ones are left out */
+#define PATH_BYTES (256u << 10) /* bytes of their paths */
+
+/* The events of one step. The narrator and this list are filled within steps of the world, so that they never
+ * allocate. */
+struct step_events {
+    int count;
+    size_t used; /* bytes of `path` */
+    struct event event[EVENTS_MAX];
+    char path[PATH_BYTES];
+};
 
 struct replay {
     const struct trace *trace;
     struct scenario scenario;
     struct run run;
-    check_mask told; /* properties whose violation has been printed */
+    check_mask told; /* properties whose violation the listener knows */
     struct round round;
-    FILE *out;
+    const struct replay_listener *listener;
     struct input_error *error;
+    struct step_events events;
 };
 
 /* ---- what the trace stands for ---- */
@@ -76,59 +87,56 @@ int replay_setup(const struct trace *trace, struct scenario *scenario, struct ru
 
 /* ---- telling ---- */
 
-static void tell_head(const struct replay *replay)
+static void keep_event(void *ctx, const struct event *event)
 {
-    const struct trace *trace = replay->trace;
-    fprintf(replay->out, "scenario %s\n", trace->name);
-    fprintf(replay->out, "recipe   %s\n", trace->recipe);
-    fprintf(replay->out, "schedule %s, seed %llu\n", trace->schedule, (unsigned long long)trace->seed);
-    if (trace->without[0] != 0) {
-        fprintf(replay->out, "without  %s\n", trace->without);
+    struct step_events *events = &((struct replay *)ctx)->events;
+    size_t size = event->path != NULL ? strlen(event->path) + 1 : 0;
+    if (events->count == EVENTS_MAX || size > PATH_BYTES - events->used) {
+        return;
     }
-    for (int i = 0; i < trace->properties; i++) {
-        fprintf(replay->out, "property %s of %s\n", trace->property[i].name, trace->property[i].path);
+    struct event *kept = &events->event[events->count++];
+    *kept = *event;
+    if (size > 0) {
+        kept->path = memcpy(events->path + events->used, event->path, size);
+        events->used += size;
     }
-    fprintf(replay->out, "found    %s\n\n", trace->found);
 }
 
-/* Prints the events and violations of the last choice. */
-static void tell_events(struct replay *replay)
+static void tell_choice(struct replay *replay, const struct replay_step *step)
 {
-    int known, violated[CHECK_PROPERTIES_MAX];
-    const struct property *const *all = check_all(&known);
-    const struct check_stats *stats = &replay->run.stats;
-    int count = check_violated(stats, ~replay->told, violated);
-    fputs(narrator_text(replay->run.narrator), replay->out);
-    narrator_clear(replay->run.narrator);
-    for (int i = 0; i < count; i++) {
-        fprintf(replay->out, "%*s! %s: %s\n", INDENT, "", all[violated[i]]->name,
-                stats->finding[violated[i]].why);
+    if (replay->listener->choice != NULL) {
+        replay->listener->choice(replay->listener->ctx, step);
     }
-    replay->told = replay->run.stats.violated;
+}
+
+/* Tells a step that is done, with the events and violations since the last one. */
+static void tell_step(struct replay *replay, struct replay_step *step)
+{
+    check_mask violated = replay->run.stats.violated;
+    step->text = narrator_text(replay->run.narrator);
+    step->event = replay->events.event;
+    step->events = replay->events.count;
+    step->violated = violated & ~replay->told;
+    if (replay->listener->step != NULL) {
+        replay->listener->step(replay->listener->ctx, step);
+    }
+    narrator_clear(replay->run.narrator);
+    replay->events.count = 0;
+    replay->events.used = 0;
+    replay->told = violated;
+}
+
+static struct replay_step plain_step(const char *label)
+{
+    return (struct replay_step){.label = label, .remark = "", .note = "", .text = ""};
 }
 
 static enum replay_result tell_end(struct replay *replay)
 {
-    int known, violated[CHECK_PROPERTIES_MAX];
-    const struct property *const *all = check_all(&known);
-    const struct check_stats *stats = &replay->run.stats;
-    int count = check_violated(stats, CHECK_ALL, violated);
-    fputc('\n', replay->out);
-    for (int i = 0; i < count; i++) {
-        const struct check_finding *finding = &stats->finding[violated[i]];
-        fprintf(replay->out, "%s is violated at step %llu of %llu: %s\n", all[violated[i]]->name,
-                (unsigned long long)finding->step, (unsigned long long)replay->run.steps, finding->why);
-        fprintf(replay->out, "  promised: %s\n", all[violated[i]]->sentence);
+    if (replay->listener->end != NULL) {
+        replay->listener->end(replay->listener->ctx);
     }
-    const char *trouble = run_trouble(&replay->run);
-    if (trouble) {
-        fprintf(replay->out, "%s\n", trouble);
-    }
-    if (stats->violated == 0) {
-        fprintf(replay->out, "no property is violated in %llu steps\n",
-                (unsigned long long)replay->run.steps);
-    }
-    return stats->violated != 0 ? REPLAY_VIOLATED : REPLAY_HOLDS;
+    return replay->run.stats.violated != 0 ? REPLAY_VIOLATED : REPLAY_HOLDS;
 }
 
 /* ---- the choices ---- */
@@ -167,40 +175,45 @@ static bool is_mark(const struct replay *replay, int index)
 
 static enum replay_result pass_hopeless(struct replay *replay, int index)
 {
-    const char *label = replay->trace->choice[index].label;
+    struct replay_step step = plain_step(replay->trace->choice[index].label);
+    char note[WORLD_LABEL_MAX];
     int states;
-    enum hopeless_answer answer = round_hopeless(&replay->round, &replay->run, label, true, &states);
+    enum hopeless_answer answer = round_hopeless(&replay->round, &replay->run, step.label, true, &states);
     if (answer == HOPELESS_NO) {
         return drifted(replay, index, "it can still be served");
     }
-    fprintf(replay->out, "%5s  %s\n%*sit waits in ", "-", label, INDENT, "");
-    if (answer == HOPELESS_YES) {
-        fprintf(replay->out, "all of the %d states that can follow\n", states);
-    } else {
-        fprintf(replay->out, "the first %d states that can follow, and there are more\n", states);
-    }
+    snprintf(note, sizeof note,
+             answer == HOPELESS_YES ? "it waits in all of the %d states that can follow"
+                                    : "it waits in the first %d states that can follow, and there are more",
+             states);
+    step.note = note;
+    tell_choice(replay, &step);
+    tell_step(replay, &step);
     return REPLAY_HOLDS;
 }
 
 static enum replay_result pass_mark(struct replay *replay, int index)
 {
-    const char *label = replay->trace->choice[index].label;
-    if (!round_is_circle(label)) {
+    struct replay_step step = plain_step(replay->trace->choice[index].label);
+    if (!round_is_circle(step.label)) {
         return pass_hopeless(replay, index);
     }
-    fprintf(replay->out, "%5s  %s\n", "-", label);
-    return round_begin(&replay->round, &replay->run)
-               ? REPLAY_HOLDS
-               : drifted(replay, index, "numbers that grow cannot be renamed, so that nothing comes back");
+    if (!round_begin(&replay->round, &replay->run)) {
+        return drifted(replay, index, "numbers that grow cannot be renamed, so that nothing comes back");
+    }
+    tell_choice(replay, &step);
+    tell_step(replay, &step);
+    return REPLAY_HOLDS;
 }
 
 static enum replay_result end_circle(struct replay *replay)
 {
     const struct trace *trace = replay->trace;
+    struct replay_step step = plain_step("and so on: the state is that of the mark 'cycle' again");
     const char *flaw = round_end(&replay->round, &replay->run);
     if (flaw == NULL) {
-        fprintf(replay->out, "%5s  and so on: the state is that of the mark 'cycle' again\n", "-");
-        tell_events(replay);
+        tell_choice(replay, &step);
+        tell_step(replay, &step);
         return REPLAY_HOLDS;
     }
     input_complain(replay->error, trace->input.name, trace->first_choice_line + trace->choices, 1, flaw,
@@ -208,49 +221,61 @@ static enum replay_result end_circle(struct replay *replay)
     return REPLAY_UNFIT;
 }
 
-/* Prints the line of a step: its label and a remark. Within a circle, notes what is possible before it. */
-static void tell_step(struct replay *replay, const char *label)
+static enum replay_result choose_rest(struct replay *replay, int index)
 {
+    struct replay_step step = plain_step(replay->trace->choice[index].label);
+    tell_choice(replay, &step);
+    if (!run_rest(&replay->run)) {
+        return drifted(replay, index, "the world is not at rest");
+    }
+    tell_step(replay, &step);
+    return REPLAY_HOLDS;
+}
+
+/* Makes a choice that is an action. Within a circle, notes what is possible before it. */
+static enum replay_result choose_action(struct replay *replay, int index)
+{
+    struct replay_step step = plain_step(replay->trace->choice[index].label);
     struct action action;
     const char *why;
     char remark[WORLD_LABEL_MAX] = "";
-    if (world_find(replay->run.world, label, &action, &why) == 0) {
+    step.number = replay->run.steps + 1;
+    step.remark = remark;
+    if (world_find(replay->run.world, step.label, &action, &why) == 0) {
+        step.action = &action;
         world_remark(replay->run.world, &action, remark);
         if (replay->round.goes) {
             round_step(&replay->round, &replay->run, &action);
         }
     }
-    fprintf(replay->out, "%5llu  %s%s%s\n", (unsigned long long)replay->run.steps + 1, label,
-            remark[0] != 0 ? ": " : "", remark);
+    tell_choice(replay, &step);
+    if (run_apply_label(&replay->run, step.label, &why) != 0) {
+        return drifted(replay, index, why);
+    }
+    tell_step(replay, &step);
+    return REPLAY_HOLDS;
 }
 
 static enum replay_result choose(struct replay *replay, int index)
 {
-    const char *label = replay->trace->choice[index].label, *why = "";
     if (is_mark(replay, index)) {
         return pass_mark(replay, index);
     }
-    if (strcmp(label, TRACE_REST) == 0) {
-        fprintf(replay->out, "%5s  %s\n", "-", label); /* no action, so it is not counted as a step */
-        if (!run_rest(&replay->run)) {
-            return drifted(replay, index, "the world is not at rest");
-        }
-    } else {
-        tell_step(replay, label);
-        if (run_apply_label(&replay->run, label, &why) != 0) {
-            return drifted(replay, index, why);
-        }
-    }
-    tell_events(replay);
-    return REPLAY_HOLDS;
+    bool rests = strcmp(replay->trace->choice[index].label, TRACE_REST) == 0;
+    return rests ? choose_rest(replay, index) : choose_action(replay, index);
 }
 
 static enum replay_result run_choices(struct replay *replay)
 {
-    tell_head(replay);
+    struct replay_step beginning = plain_step("");
+    if (replay->listener->begin != NULL) {
+        replay->listener->begin(replay->listener->ctx, replay->trace, &replay->run);
+    }
     replay->run.setup.careful = true;
+    replay->run.watch_event = keep_event;
+    replay->run.watch_ctx = replay;
     run_begin(&replay->run, replay->run.setup.schedule, replay->run.setup.seed);
-    tell_events(replay);
+    tell_step(replay, &beginning);
     for (int i = 0; i < replay->trace->choices; i++) {
         if (choose(replay, i) == REPLAY_UNFIT) {
             return REPLAY_UNFIT;
@@ -267,10 +292,11 @@ static void take_output(void *ctx, int process, const char *text, size_t size)
     narrator_output(ctx, process, text, size);
 }
 
-enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error)
+enum replay_result replay_run(const struct trace *trace, const struct replay_listener *listener,
+                              struct input_error *error)
 {
     static struct replay replay; /* too large for a stack that recipes share */
-    replay = (struct replay){.trace = trace, .out = out, .error = error};
+    replay = (struct replay){.trace = trace, .listener = listener, .error = error};
     round_start(&replay.round);
     struct run_setup setup;
     enum replay_result result = REPLAY_UNFIT;
@@ -280,7 +306,8 @@ enum replay_result replay_trace(const struct trace *trace, FILE *out, struct inp
     if (run_init(&replay.run, &setup) != 0) {
         input_complain_words(error, trace->input.name, 1, 1, strerror(errno), "room for a world");
     } else {
-        replay.run.narrator = narrator_open(&replay.scenario, SHOW_ALL, replay.run.set.context.timed, INDENT);
+        replay.run.narrator =
+            narrator_open(&replay.scenario, SHOW_ALL, replay.run.set.context.timed, REPLAY_INDENT);
         if (replay.run.narrator) {
             world_set_output(take_output, replay.run.narrator);
             result = run_choices(&replay);

@@ -8,6 +8,8 @@
 
 #include "scenario/run.h"
 
+#define REPLAY_INDENT 7 /* columns of blanks before a line of a step's text */
+
 enum replay_result {
     REPLAY_HOLDS,    /* the run came to its end, and violates nothing */
     REPLAY_VIOLATED, /* the run violates a property */
@@ -18,6 +20,34 @@ enum replay_result {
  * 0; or -1 with the complaint in *error and nothing to close. */
 int replay_setup(const struct trace *trace, struct scenario *scenario, struct run_setup *setup,
                  struct input_error *error);
+
+/* A choice of a replay, and all that followed from it. Pointers are valid during the call. */
+struct replay_step {
+    const char *label;           /* label of the choice; empty = the beginning of the run */
+    const char *remark;          /* what the choice brings, see world_remark(); empty = nothing to say */
+    uint64_t number;             /* of the action in its run, from 1; 0 = the choice is no action */
+    const struct action *action; /* NULL = the choice is no action */
+    const char *note;            /* line about a mark, for people; empty = none */
+    const char *text;            /* the narrator's lines of the events, each ends with a line end */
+    const struct event *event;   /* the events, `events` of them, in their order */
+    int events;
+    check_mask violated; /* properties that were not violated before this step, and are now */
+};
+
+/* Calls of a replay to its listener, with its `ctx`. Each function may be NULL. */
+struct replay_listener {
+    void *ctx;
+    void (*begin)(void *ctx, const struct trace *trace, struct run *run); /* before the first step */
+    /* Before a choice is made: `label`, `remark`, `number` and `action` are set. The process may end in the
+     * choice, if the recipe is linked in and crashes. */
+    void (*choice)(void *ctx, const struct replay_step *step);
+    void (*step)(void *ctx, const struct replay_step *step); /* after the choice, and after the beginning */
+    void (*end)(void *ctx); /* after the last step, unless the trace is unfit */
+};
+
+/* Replays a trace and tells the listener each step. */
+enum replay_result replay_run(const struct trace *trace, const struct replay_listener *listener,
+                              struct input_error *error);
 
 /* Replays a trace and prints it on `out`: one line for each choice, its events indented below, and at the end
  * the violations. One trace gives the same bytes with every compiler. */

@@ -7,6 +7,7 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
+#include "replay/replay.h"
 #include "scenario/coverage.h"
 #include "scenario/outcome.h"
 #include "scenario/scenario.h"
@@ -82,6 +83,17 @@ int report_json(FILE *out, const struct report_context *context, const struct re
 /* Adds `coverage` to a JSON object. Returns false if memory is short. */
 struct cJSON;
 bool report_json_coverage(struct cJSON *object, const struct ls_recipe *recipe, struct coverage *coverage);
+
+/* Replays a trace and writes one object on each line: the run, then each of its steps with the state behind it,
+ * then the end (report/steps.h). REPLAY_UNFIT with the complaint in *error also if memory is short. */
+enum replay_result report_replay_json(FILE *out, const struct trace *trace, struct input_error *error);
+
+/* ---- HTML ---- */
+
+/* Replays a trace and writes the page of its run: one file that needs no other. `again` is the line to paste.
+ * REPLAY_UNFIT with the complaint in *error also if memory is short. */
+enum replay_result report_page(FILE *out, const struct trace *trace, const char *again,
+                               struct input_error *error);
 
 /* ---- JUnit ---- */
 

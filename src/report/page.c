@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The page of a run: one HTML file with the run as JSON in it. docs/report-page.md describes both. */
+#include "report/report.h"
+#include "report/steps.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The parts of the page as bytes that end with a zero, made from src/report/page by cmake/embed.cmake. */
+extern const char report_page_html[], report_page_css[], report_page_js[];
+
+/* Labels of choices, each once. The page's choices are indices of this list. */
+struct labels {
+    cJSON *list;
+    const char **label; /* borrowed from the list's items; open addressing by hash, NULL = free */
+    int *index;
+    uint32_t room; /* a power of two */
+    int count;
+};
+
+struct page {
+    struct steps steps;
+    const char *again; /* the line to paste */
+    cJSON *run;        /* "head", "labels", "steps", "end" */
+    cJSON *list;       /* the array "steps" */
+    cJSON *state;      /* lines of the last step's state; NULL = none */
+    struct labels labels;
+    bool failed; /* memory was short */
+};
+
+/* ---- labels ---- */
+
+static uint32_t place_of(const struct labels *labels, const char *label)
+{
+    uint32_t place = (uint32_t)hash_bytes(label, strlen(label), 0) & (labels->room - 1);
+    while (labels->label[place] != NULL && strcmp(labels->label[place], label) != 0) {
+        place = (place + 1) & (labels->room - 1);
+    }
+    return place;
+}
+
+static bool labels_grow(struct labels *labels)
+{
+    struct labels bigger = *labels;
+    bigger.room = labels->room > 0 ? labels->room * 2 : 1024;
+    bigger.label = calloc(bigger.room, sizeof *bigger.label);
+    bigger.index = calloc(bigger.room, sizeof *bigger.index);
+    if (!bigger.label || !bigger.index) {
+        free(bigger.label);
+        free(bigger.index);
+        return false;
+    }
+    for (uint32_t i = 0; i < labels->room; i++) {
+        if (labels->label[i] != NULL) {
+            uint32_t place = place_of(&bigger, labels->label[i]);
+            bigger.label[place] = labels->label[i];
+            bigger.index[place] = labels->index[i];
+        }
+    }
+    free(labels->label);
+    free(labels->index);
+    *labels = bigger;
+    return true;
+}
+
+/* Returns the index of a label, -1 if memory is short. */
+static int label_index(struct labels *labels, const char *text)
+{
+    if ((uint32_t)labels->count * 2 >= labels->room && !labels_grow(labels)) {
+        return -1;
+    }
+    uint32_t place = place_of(labels, text);
+    if (labels->label[place] == NULL) {
+        cJSON *item = cJSON_CreateString(text);
+        if (!item || !cJSON_AddItemToArray(labels->list, item)) {
+            cJSON_Delete(item);
+            return -1;
+        }
+        labels->label[place] = item->valuestring;
+        labels->index[place] = labels->count++;
+    }
+    return labels->index[place];
+}
+
+/* Replaces the labels of a step's choices by their indices. */
+static bool intern_choices(struct page *page, cJSON *step)
+{
+    cJSON *choices = cJSON_DetachItemFromObject(step, "choices"), *choice;
+    cJSON *indices = cJSON_AddArrayToObject(step, "choices");
+    bool added = indices != NULL;
+    cJSON_ArrayForEach(choice, choices)
+    {
+        int index = added ? label_index(&page->labels, choice->valuestring) : -1;
+        cJSON *number = index >= 0 ? cJSON_CreateNumber(index) : NULL;
+        added = number != NULL && cJSON_AddItemToArray(indices, number);
+    }
+    cJSON_Delete(choices);
+    return added;
+}
+
+/* ---- states ---- */
+
+static bool add_change(cJSON *changes, int index, const char *line)
+{
+    cJSON *pair = cJSON_CreateArray();
+    return pair && cJSON_AddItemToArray(changes, pair) &&
+           cJSON_AddItemToArray(pair, cJSON_CreateNumber(index)) &&
+           cJSON_AddItemToArray(pair, cJSON_CreateString(line));
+}
+
+/* Replaces the lines of a step's state by those that differ from the state before, as [index, line], and their
+ * number, `size`. */
+static bool keep_changes(struct page *page, cJSON *step)
+{
+    cJSON *state = cJSON_DetachItemFromObject(step, "state"), *line;
+    cJSON *changes = cJSON_AddArrayToObject(step, "changes");
+    const cJSON *before = page->state != NULL ? page->state->child : NULL;
+    bool added = changes != NULL;
+    int index = 0;
+    cJSON_ArrayForEach(line, state)
+    {
+        if (added && (before == NULL || strcmp(before->valuestring, line->valuestring) != 0)) {
+            added = add_change(changes, index, line->valuestring);
+        }
+        before = before != NULL ? before->next : NULL;
+        index++;
+    }
+    cJSON_Delete(page->state);
+    page->state = state;
+    return added && cJSON_AddNumberToObject(step, "size", index) != NULL;
+}
+
+/* ---- the run ---- */
+
+static void begin_page(void *ctx, const struct trace *trace, struct run *run)
+{
+    struct page *page = ctx;
+    page->run = cJSON_CreateObject();
+    cJSON *head = steps_head(&page->steps, trace, run);
+    bool added = page->run && head && cJSON_AddItemToObject(page->run, "head", head) &&
+                 cJSON_AddStringToObject(head, "again", page->again) != NULL;
+    page->labels.list = page->run ? cJSON_AddArrayToObject(page->run, "labels") : NULL;
+    page->list = page->run ? cJSON_AddArrayToObject(page->run, "steps") : NULL;
+    page->failed |= !added || !page->labels.list || !page->list;
+}
+
+/* The last item's pointer makes appending cheap: cJSON keeps it in the first item. */
+static void add_step(void *ctx, const struct replay_step *step)
+{
+    struct page *page = ctx;
+    cJSON *object = page->failed ? NULL : steps_step(&page->steps, step);
+    page->failed |= !object || !intern_choices(page, object) || !keep_changes(page, object) ||
+                    !cJSON_AddItemToArray(page->list, object);
+}
+
+static void end_page(void *ctx)
+{
+    struct page *page = ctx;
+    cJSON *end = page->failed ? NULL : steps_end(&page->steps);
+    page->failed |= !end || !cJSON_AddItemToObject(page->run, "end", end);
+}
+
+static void page_close(struct page *page)
+{
+    cJSON_Delete(page->run);
+    cJSON_Delete(page->state);
+    free(page->labels.label);
+    free(page->labels.index);
+}
+
+/* ---- the file ---- */
+
+/* Writes JSON within an element `script`: no "<" may stand in it. */
+static void write_json(FILE *out, const char *text)
+{
+    for (const char *at = text; *at != 0; at++) {
+        if (*at == '<') {
+            fputs("\\u003c", out);
+        } else {
+            fputc(*at, out);
+        }
+    }
+}
+
+static void write_part(FILE *out, const char *name, size_t size, const char *json)
+{
+    if (size == strlen("run") && memcmp(name, "run", size) == 0) {
+        write_json(out, json);
+    } else if (memcmp(name, "page.css", size) == 0) {
+        fputs(report_page_css, out);
+    } else {
+        LS_ASSERT(memcmp(name, "page.js", size) == 0);
+        fputs(report_page_js, out);
+    }
+}
+
+/* Writes the page: page.html, with the other parts in place of "@name@". */
+static void write_page(FILE *out, const char *json)
+{
+    const char *text = report_page_html;
+    for (const char *mark; (mark = strchr(text, '@')) != NULL;) {
+        const char *end = strchr(mark + 1, '@');
+        LS_ASSERT(end != NULL);
+        fwrite(text, 1, (size_t)(mark - text), out);
+        write_part(out, mark + 1, (size_t)(end - mark - 1), json);
+        text = end + 1;
+    }
+    fputs(text, out);
+}
+
+enum replay_result report_page(FILE *out, const struct trace *trace, const char *again,
+                               struct input_error *error)
+{
+    struct page page = {.again = again};
+    struct replay_listener listener = {&page, begin_page, NULL, add_step, end_page};
+    enum replay_result result = replay_run(trace, &listener, error);
+    if (result != REPLAY_UNFIT) {
+        char *json = page.failed ? NULL : cJSON_PrintUnformatted(page.run);
+        if (json != NULL) {
+            write_page(out, json);
+        } else {
+            input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
+            result = REPLAY_UNFIT;
+        }
+        free(json);
+    }
+    page_close(&page);
+    return result;
+}

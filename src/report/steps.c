@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+#include "report/steps.h"
+
+#include "base/assert.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#define STATE_BYTES (256u << 10)
+
+/* Names of the fields of an event, by kind, as <lockstep/event.h> has them. NULL = the kind has no such
+ * field. */
+static const struct {
+    const char *code, *zxid, *cause;
+} FIELDS[EVENT_KINDS] = {
+    [EVENT_ASKED] = {"timeout_ms", NULL, "call_locks"},
+    [EVENT_GRANTED] = {"depth", "token", NULL},
+    [EVENT_FAILED] = {"rc", NULL, "within_stop"},
+    [EVENT_RELEASED] = {"depth", NULL, NULL},
+    [EVENT_REFUSED] = {"rc", NULL, NULL},
+    [EVENT_FREED] = {"rc", NULL, "within_stop"},
+    [EVENT_WARNED] = {"warning", NULL, NULL},
+    [EVENT_DOUBTS] = {"belief", NULL, "doubt"},
+    [EVENT_NODE_CREATED] = {"node_role", "czxid", "creator_idle"},
+    [EVENT_NODE_DELETED] = {"node_role", "czxid", "change_zxid"},
+    [EVENT_NODE_SET] = {"node_role", "czxid", "change_zxid"},
+    [EVENT_SESSION_CLOSING] = {"time_is_up", NULL, NULL},
+    [EVENT_REQUEST] = {"request", NULL, NULL},
+    [EVENT_WATCH_SET] = {"watch", "czxid", NULL},
+    [EVENT_WATCH_GONE] = {"watch", "czxid", "change_zxid"},
+    [EVENT_WOKEN] = {"zk_type", "czxid", "change_zxid"},
+    [EVENT_EFFECT] = {"taken", "token", "guard_czxid"},
+    [EVENT_WRITTEN] = {"rc", "token", NULL},
+    [EVENT_REVOKE_ASKED] = {NULL, "token", NULL},
+    [EVENT_REVOKE_SENT] = {"rc", NULL, NULL},
+    [EVENT_FAULT] = {"action", NULL, NULL},
+    [EVENT_MISBEHAVED] = {"offence", NULL, NULL},
+    [EVENT_SETTLED] = {"idle", NULL, NULL},
+    [EVENT_LOCK_CLOSED] = {"rc", NULL, NULL},
+    [EVENT_LISTENS] = {"rc", NULL, NULL},
+    [EVENT_HOLD_LOST] = {NULL, "token", "lease_timer"},
+    [EVENT_CAPACITY] = {"capacity", NULL, NULL},
+    [EVENT_COUNT_SET] = {"capacity", NULL, NULL},
+    [EVENT_OUTAGE] = {"outage", NULL, NULL},
+};
+
+/* ---- the whole run ---- */
+
+static bool add_number(cJSON *object, const char *name, double number)
+{
+    return cJSON_AddNumberToObject(object, name, number) != NULL;
+}
+
+static bool add_string(cJSON *object, const char *name, const char *text)
+{
+    return cJSON_AddStringToObject(object, name, text) != NULL;
+}
+
+static bool add_item(cJSON *list, cJSON *item)
+{
+    return list != NULL && item != NULL && cJSON_AddItemToArray(list, item);
+}
+
+static bool add_processes(cJSON *object, const struct world_options *options)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, "processes");
+    bool added = list != NULL;
+    for (int i = 0; added && i < options->processes; i++) {
+        added = add_item(list, cJSON_CreateString(options->name[i]));
+    }
+    return added;
+}
+
+/* Adds the locks: name, path, group, and the number of units that the group has. */
+static bool add_locks(cJSON *object, const struct scenario *scenario)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, "locks");
+    bool added = list != NULL;
+    for (int i = 0; added && i < scenario->options.locks; i++) {
+        const struct ls_lock_spec *spec = &scenario->options.lock[i];
+        cJSON *lock = cJSON_CreateObject();
+        added = add_item(list, lock) && add_string(lock, "name", scenario->lock_name[i]) &&
+                add_string(lock, "path", scenario->options.lock_path[i]) &&
+                add_number(lock, "group", spec->group) && add_number(lock, "capacity", spec->capacity);
+    }
+    return added;
+}
+
+struct cJSON *steps_head(struct steps *steps, const struct trace *trace, struct run *run)
+{
+    const struct scenario *scenario = run->setup.scenario;
+    const char *coordinator = scenario->options.coordinator;
+    *steps = (struct steps){.trace = trace, .run = run};
+    cJSON *head = cJSON_CreateObject();
+    if (head && add_number(head, "format", STEPS_FORMAT) && add_string(head, "version", trace->tool) &&
+        add_string(head, "scenario", trace->name) && add_string(head, "recipe", trace->recipe) &&
+        add_string(head, "coordinator", coordinator ? coordinator : "zookeeper") &&
+        add_string(head, "schedule", trace->schedule) && add_number(head, "seed", (double)trace->seed) &&
+        add_string(head, "without", trace->without) && add_string(head, "found", trace->found) &&
+        cJSON_AddBoolToObject(head, "timed", run->set.context.timed) &&
+        add_number(head, "servers", scenario->options.servers) && add_processes(head, &scenario->options) &&
+        add_locks(head, scenario) && add_string(head, "text", trace->text)) {
+        return head;
+    }
+    cJSON_Delete(head);
+    return NULL;
+}
+
+/* ---- events ---- */
+
+static const char *process_name(const struct steps *steps, unsigned process)
+{
+    const struct world_options *options = &steps->run->setup.scenario->options;
+    return process < (unsigned)options->processes ? options->name[process] : NULL;
+}
+
+static bool add_field(cJSON *object, const char *name, int64_t value)
+{
+    return name == NULL || add_number(object, name, (double)value);
+}
+
+static cJSON *event_object(struct steps *steps, const struct event *event)
+{
+    const struct scenario *scenario = steps->run->setup.scenario;
+    const char *process = process_name(steps, event->process);
+    bool has_lock = event->lock < scenario->options.locks;
+    LS_ASSERT(event->kind < EVENT_KINDS);
+    cJSON *object = cJSON_CreateObject();
+    if (object && add_string(object, "kind", event_name((enum event_kind)event->kind)) &&
+        (process == NULL || add_string(object, "process", process)) &&
+        (!has_lock || add_string(object, "lock", scenario->lock_name[event->lock])) &&
+        add_number(object, "owner", event->owner) &&
+        add_field(object, FIELDS[event->kind].code, event->code) &&
+        add_field(object, FIELDS[event->kind].zxid, event->zxid) &&
+        add_field(object, FIELDS[event->kind].cause, event->cause) &&
+        (event->session == 0 || add_number(object, "session", (double)event->session)) &&
+        (event->path == NULL || add_string(object, "path", event->path))) {
+        return object;
+    }
+    cJSON_Delete(object);
+    return NULL;
+}
+
+static void note_owner(struct steps *steps, const struct event *event)
+{
+    if (event->kind == EVENT_ASKED && event->process < WORLD_PROCESSES_MAX &&
+        steps->owners[event->process] <= event->owner && event->owner < UINT8_MAX) {
+        steps->owners[event->process] = (uint8_t)(event->owner + 1);
+    }
+}
+
+static bool add_events(struct steps *steps, cJSON *object, const struct replay_step *step)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, "events");
+    bool added = list != NULL;
+    for (int i = 0; added && i < step->events; i++) {
+        note_owner(steps, &step->event[i]);
+        added = add_item(list, event_object(steps, &step->event[i]));
+    }
+    return added;
+}
+
+/* ---- one step ---- */
+
+/* Adds the lines of a text, without the blanks that all lines of a replay begin with. */
+static bool add_lines(cJSON *object, const char *name, const char *text, size_t indent)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, name);
+    bool added = list != NULL;
+    while (added && *text != 0) {
+        char line[1024];
+        size_t size = strcspn(text, "\n"), skipped = strspn(text, " ");
+        skipped = skipped < indent ? skipped : indent;
+        snprintf(line, sizeof line, "%.*s", (int)(size - skipped), text + skipped);
+        added = add_item(list, cJSON_CreateString(line));
+        text += size + (text[size] == '\n');
+    }
+    return added;
+}
+
+static bool add_violated(const struct steps *steps, cJSON *object, check_mask mask)
+{
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    int count = check_violated(&steps->run->stats, mask, violated);
+    cJSON *list = cJSON_AddArrayToObject(object, "violated");
+    bool added = list != NULL;
+    for (int i = 0; added && i < count; i++) {
+        const struct check_finding *finding = &steps->run->stats.finding[violated[i]];
+        cJSON *item = cJSON_CreateObject();
+        added = add_item(list, item) && add_string(item, "property", all[violated[i]]->name) &&
+                add_string(item, "why", finding->why) &&
+                add_string(item, "promised", all[violated[i]]->sentence) &&
+                add_number(item, "number", (double)finding->step);
+    }
+    return added;
+}
+
+static bool add_beliefs(const struct steps *steps, cJSON *object)
+{
+    const struct scenario *scenario = steps->run->setup.scenario;
+    cJSON *list = cJSON_AddArrayToObject(object, "beliefs");
+    bool added = list != NULL;
+    for (int p = 0; p < scenario->options.processes; p++) {
+        for (int at = 0; added && at < scenario->options.locks * steps->owners[p]; at++) {
+            int lock = at / steps->owners[p], owner = at % steps->owners[p];
+            enum ls_belief belief = world_belief(steps->run->world, p, lock, owner);
+            cJSON *item = belief != LS_NOT_HELD ? cJSON_CreateObject() : NULL;
+            added =
+                belief == LS_NOT_HELD ||
+                (add_item(list, item) && add_string(item, "process", scenario->options.name[p]) &&
+                 add_string(item, "lock", scenario->lock_name[lock]) && add_number(item, "owner", owner) &&
+                 add_string(item, "belief", belief == LS_HELD ? "held" : "unknown"));
+        }
+    }
+    return added;
+}
+
+static bool add_state(const struct steps *steps, cJSON *object)
+{
+    static char text[STATE_BYTES];
+    world_describe(steps->run->world, text, sizeof text);
+    return add_lines(object, "state", text, 0) && add_beliefs(steps, object);
+}
+
+static bool add_choices(const struct steps *steps, cJSON *object)
+{
+    static struct action enabled[WORLD_ACTIONS_MAX];
+    char label[WORLD_LABEL_MAX];
+    int count = world_actions(steps->run->world, enabled);
+    cJSON *list = cJSON_AddArrayToObject(object, "choices");
+    bool added = list != NULL;
+    for (int i = 0; added && i < count; i++) {
+        if (run_allows(steps->run, &enabled[i])) {
+            world_label(steps->run->world, &enabled[i], label);
+            added = add_item(list, cJSON_CreateString(label));
+        }
+    }
+    return added;
+}
+
+/* Adds what kind of action the choice is, its process and its server. */
+static bool add_action(const struct steps *steps, cJSON *object, const struct action *action)
+{
+    const char *process = process_name(steps, action->process);
+    return add_string(object, "kind", world_action_verb(action->kind)) &&
+           (process == NULL || add_string(object, "process", process)) &&
+           (!action_has(action, TRAIT_BREAKS) || cJSON_AddTrueToObject(object, "fault")) &&
+           (!action_has(action, TRAIT_HEALS) || cJSON_AddTrueToObject(object, "heals")) &&
+           (!action_has(action, TRAIT_VERB) || cJSON_AddTrueToObject(object, "verb")) &&
+           (!action_has(action, TRAIT_DELIVERS) || cJSON_AddTrueToObject(object, "delivers"));
+}
+
+struct cJSON *steps_step(struct steps *steps, const struct replay_step *step)
+{
+    cJSON *object = cJSON_CreateObject();
+    double now_ms = (double)world_now_ms(steps->run->world);
+    if (object && add_number(object, "step", steps->count) &&
+        add_number(object, "number", (double)step->number) && add_string(object, "label", step->label) &&
+        add_string(object, "remark", step->remark) &&
+        (step->note[0] == 0 || add_string(object, "note", step->note)) &&
+        (step->action == NULL || add_action(steps, object, step->action)) &&
+        add_number(object, "now_ms", now_ms) && add_events(steps, object, step) &&
+        add_lines(object, "text", step->text, REPLAY_INDENT) && add_violated(steps, object, step->violated) &&
+        add_state(steps, object) && add_choices(steps, object)) {
+        steps->count++;
+        return object;
+    }
+    cJSON_Delete(object);
+    return NULL;
+}
+
+struct cJSON *steps_end(const struct steps *steps)
+{
+    const char *trouble = run_trouble(steps->run);
+    cJSON *end = cJSON_CreateObject();
+    if (end && add_number(end, "actions", (double)steps->run->steps) &&
+        (trouble == NULL || add_string(end, "trouble", trouble)) && add_violated(steps, end, CHECK_ALL)) {
+        return end;
+    }
+    cJSON_Delete(end);
+    return NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The steps of a replay as JSON objects: for `lockstep replay --json`, and for the page of a run. docs/cli.md
+ * lists their fields. */
+#ifndef REPORT_STEPS_H
+#define REPORT_STEPS_H
+
+#include "replay/replay.h"
+
+#define STEPS_FORMAT 1 /* grows when a field changes its meaning or goes away */
+
+struct cJSON;
+
+/* Data that the steps of one replay share. Zero at first. */
+struct steps {
+    const struct trace *trace;
+    struct run *run;
+    uint8_t owners[WORLD_PROCESSES_MAX]; /* of a process: 1 + its highest owner that has asked for a lock */
+    int count;                           /* steps so far */
+};
+
+/* Begins; `trace` and `run` must outlive the steps. Returns the object about the whole run, or NULL if memory
+ * is short. The caller deletes it. */
+struct cJSON *steps_head(struct steps *steps, const struct trace *trace, struct run *run);
+
+/* Returns the object of a step, with the state behind it and the choices that are possible there; NULL if
+ * memory is short. The caller deletes it. */
+struct cJSON *steps_step(struct steps *steps, const struct replay_step *step);
+
+/* Returns the object about the end of the run: the violations and their number of steps; NULL if memory is
+ * short. The caller deletes it. */
+struct cJSON *steps_end(const struct steps *steps);
+
+#endif
