@@ -344,7 +344,7 @@ static const struct coordinator ZOOKEEPER = {
     .label_word = texts_label_word,
     .answer = texts_answer,
     .stimulus = texts_stimulus,
-    .dump = fakezk_dump,
+    .dump = texts_dump,
     .take_told = fakezk_take_told,
     .told_name = fakezk_told_name,
 

@@ -59,6 +59,7 @@ const char *lock_directory(int lock, int index);
 bool texts_label_word(const char *word);
 void texts_answer(const struct action *delivery, char text[WORLD_LABEL_MAX]);
 void texts_label(const struct action *action, char label[WORLD_LABEL_MAX]);
+void texts_dump(char *text, size_t size);
 void texts_stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX]);
 
 /* ---- guarded_write.c: writes that commit only while the hold stands; called with the client entered ---- */

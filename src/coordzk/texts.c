@@ -5,8 +5,11 @@
 #include "coordzk/internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zookeeper/zookeeper.h>
+
+#define DUMP_BYTES (256u << 10)
 
 /* ---- labels ---- */
 
@@ -210,5 +213,22 @@ void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
     } else {
         snprintf(text, WORLD_LABEL_MAX, "%.60s%s%s", delivery.what, delivery.is_reply ? " " : "",
                  delivery.is_reply ? delivery.code : "");
+    }
+}
+
+/* Writes fakezk_dump() with the names of processes for the numbers of clients. */
+void texts_dump(char *text, size_t size)
+{
+    static const char CLIENT[] = "client ";
+    static char dump[DUMP_BYTES];
+    size_t used = 0;
+    text[0] = 0;
+    fakezk_dump(dump, sizeof dump);
+    for (char *line = strtok(dump, "\n"); line != NULL && used < size; line = strtok(NULL, "\n")) {
+        char *rest = line;
+        bool names = strncmp(line, CLIENT, sizeof CLIENT - 1) == 0;
+        long client = names ? strtol(line + sizeof CLIENT - 1, &rest, 10) : 0;
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s\n", names ? CLIENT : "",
+                                 names ? process_name((int)client) : "", rest);
     }
 }

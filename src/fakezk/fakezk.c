@@ -287,13 +287,25 @@ __attribute__((format(printf, 2, 3))) static void put(struct writer *w, const ch
     w->room -= used;
 }
 
+static const char *state_name(int state)
+{
+    return state == ZOO_CONNECTED_STATE         ? "connected"
+           : state == ZOO_READONLY_STATE        ? "connected to a read-only server"
+           : state == ZOO_EXPIRED_SESSION_STATE ? "expired"
+           : state == ZOO_AUTH_FAILED_STATE     ? "refused by authentication"
+           : state == ZOO_CONNECTING_STATE      ? "connecting"
+           : state == ZOO_ASSOCIATING_STATE     ? "associating"
+                                                : "not connected";
+}
+
 static void dump_client(struct writer *w, int client)
 {
     for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
         const struct _zhandle *zh = handle_at(client, slot);
         if (zh->open) {
-            put(w, "client %d handle %d: state %d session %d link %s requests %d messages %d\n", client, slot,
-                zh->state, zh->session, zh->link ? "up" : "down", fakezk_outstanding(client, slot),
+            put(w, slot > 0 ? "client %d, handle %d: " : "client %d: ", client, slot + 1);
+            put(w, "%s, session %d, link %s, %d unanswered, %d to deliver\n", state_name(zh->state),
+                zh->session, zh->link ? "up" : "down", fakezk_outstanding(client, slot),
                 fakezk_queued(client, slot));
         }
     }
@@ -305,18 +317,25 @@ static void dump_client(struct writer *w, int client)
     }
 }
 
+static void dump_server(struct writer *w, int server)
+{
+    put(w, "server s%d: zxid %d%s\n", server + 1, server_at(server)->zxid,
+        server_at(server)->frozen ? ", frozen" : "");
+    struct pack pack = server_pack(server);
+    for (struct rec *rec = pack_first(&pack, LIST_NODE); rec != NULL; rec = pack_next(&pack, rec)) {
+        const struct zk_node *node = (struct zk_node *)rec;
+        put(w, node->stat.owner != 0 ? "  %s: czxid %d, session %d\n" : "  %s: czxid %d\n", node_path(node),
+            node->stat.czxid, node->stat.owner);
+    }
+}
+
 void fakezk_dump(char *text, size_t size)
 {
     struct writer w = {text, size};
     text[0] = 0;
-    put(&w, "zxid %d now %d ms\n", the_log()->zxid, clock_ms());
+    put(&w, "log: zxid %d\n", the_log()->zxid);
     for (int s = 0; s < fakezk.options.servers; s++) {
-        put(&w, "server s%d zxid %d%s\n", s + 1, server_at(s)->zxid, server_at(s)->frozen ? " frozen" : "");
-        struct pack pack = server_pack(s);
-        for (struct rec *rec = pack_first(&pack, LIST_NODE); rec != NULL; rec = pack_next(&pack, rec)) {
-            const struct zk_node *node = (struct zk_node *)rec;
-            put(&w, "  %s czxid %d owner %d\n", node_path(node), node->stat.czxid, node->stat.owner);
-        }
+        dump_server(&w, s);
     }
     for (int c = 0; c < fakezk.options.clients; c++) {
         dump_client(&w, c);

@@ -27,7 +27,6 @@ static const struct {
     [EVENT_NODE_DELETED] = {"node_role", "czxid", "change_zxid"},
     [EVENT_NODE_SET] = {"node_role", "czxid", "change_zxid"},
     [EVENT_SESSION_CLOSING] = {"time_is_up", NULL, NULL},
-    [EVENT_REQUEST] = {"request", NULL, NULL},
     [EVENT_WATCH_SET] = {"watch", "czxid", NULL},
     [EVENT_WATCH_GONE] = {"watch", "czxid", "change_zxid"},
     [EVENT_WOKEN] = {"zk_type", "czxid", "change_zxid"},
@@ -135,6 +134,8 @@ static cJSON *event_object(struct steps *steps, const struct event *event)
         add_field(object, FIELDS[event->kind].code, event->code) &&
         add_field(object, FIELDS[event->kind].zxid, event->zxid) &&
         add_field(object, FIELDS[event->kind].cause, event->cause) &&
+        (event->kind != EVENT_REQUEST ||
+         add_string(object, "request", narrator_request_name(event->request))) &&
         (event->session == 0 || add_number(object, "session", (double)event->session)) &&
         (event->path == NULL || add_string(object, "path", event->path))) {
         return object;

@@ -115,7 +115,7 @@ const char *narrator_rc_name(int rc)
     return "unknown";
 }
 
-static const char *request_name(int code)
+const char *narrator_request_name(int code)
 {
     static const char *const NAMES[] = {
         [EVENT_REQUEST_CREATE] = "create",   [EVENT_REQUEST_DELETE] = "delete",
@@ -333,7 +333,7 @@ static void line_node(struct narrator *narrator, const struct event *event)
 static void line_request(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, "requests");
-    append(narrator, " %s", request_name(event->request));
+    append(narrator, " %s", narrator_request_name(event->request));
 }
 
 static void line_watch(struct narrator *narrator, const struct event *event)

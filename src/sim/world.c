@@ -527,19 +527,44 @@ enum ls_belief world_belief(struct world *world, int process, int lock, int owne
     return world->options.recipe->query(process_state(process), lock, owner);
 }
 
+/* Appends to a text of `size` bytes, of which *used are used. */
+__attribute__((format(printf, 4, 5))) static void add_text(char *text, size_t size, size_t *used,
+                                                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int written = *used < size ? vsnprintf(text + *used, size - *used, format, args) : 0;
+    va_end(args);
+    *used += written > 0 ? (size_t)written : 0;
+}
+
+static void describe_process(struct world *world, int p, char *text, size_t size, size_t *used)
+{
+    struct pack pack = process_pack(p);
+    const struct process *process = process_at(p);
+    const char *const *states = world->options.recipe->states;
+    uint32_t taken = process->started && states != NULL ? world_recipe_states(world, p) : 0;
+    add_text(text, size, used, "process %s: %s", world->options.name[p],
+             process->crashed   ? "crashed"
+             : process->paused  ? "paused"
+             : process->started ? "started"
+                                : "not started");
+    for (int i = 0; taken != 0 && states[i] != NULL; i++) {
+        if ((taken >> i & 1) != 0) {
+            add_text(text, size, used, ", %s", states[i]);
+        }
+    }
+    add_text(text, size, used, "\n");
+    for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL; rec = pack_next(&pack, rec)) {
+        add_text(text, size, used, "  timer %s\n", timer_name((struct timer *)rec));
+    }
+}
+
 void world_describe(struct world *world, char *text, size_t size)
 {
     world->coordinator->dump(text, size);
     size_t used = strlen(text);
-    for (int p = 0; p < world->options.processes && used < size; p++) {
-        struct pack pack = process_pack(p);
-        const struct process *process = process_at(p);
-        used += (size_t)snprintf(text + used, size - used, "process %s:%s%s\n", world->options.name[p],
-                                 process->started ? " started" : "", process->crashed ? " crashed" : "");
-        for (struct rec *rec = pack_first(&pack, LIST_TIMER); rec != NULL && used < size;
-             rec = pack_next(&pack, rec)) {
-            used +=
-                (size_t)snprintf(text + used, size - used, "  timer %s\n", timer_name((struct timer *)rec));
-        }
+    for (int p = 0; p < world->options.processes; p++) {
+        describe_process(world, p, text, size, &used);
     }
 }

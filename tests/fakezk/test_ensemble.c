@@ -310,13 +310,13 @@ static void test_the_dump_names_what_there_is(void **state)
     fakezk_freeze(1, true);
     char text[2048];
     fakezk_dump(text, sizeof text);
-    assert_non_null(strstr(text, "server s2 zxid 2 frozen"));
-    assert_non_null(strstr(text, "  /n czxid 2 owner 0"));
-    assert_non_null(strstr(text, "client 0 handle 0: state 3 session 1 link up"));
+    assert_non_null(strstr(text, "server s2: zxid 2, frozen"));
+    assert_non_null(strstr(text, "  /n: czxid 2\n"));
+    assert_non_null(strstr(text, "client 0: connected, session 1, link up, 0 unanswered, 0 to deliver"));
     assert_non_null(strstr(text, "  watch on /n"));
     char little[8];
     fakezk_dump(little, sizeof little);
-    assert_string_equal(little, "zxid 2 ");
+    assert_string_equal(little, "log: zx");
 }
 
 static void described(int kind, int client, const char *text, int32_t about)

@@ -78,8 +78,8 @@ function findMessages() {
             arrive(step, k, words[words.length - 1], of(open, step.process), connects, of(fired, step.process), found);
         }
         for (const event of step.events) {
-            if (event.kind === "requests") of(open, event.process).push({verb: event.request, step: k});
-            if (event.kind === "unwatches" && event.change_zxid) of(fired, event.process).push(k);
+            if (event.kind === "request") of(open, event.process).push({verb: event.request, step: k});
+            if (event.kind === "watch-gone" && event.change_zxid) of(fired, event.process).push(k);
         }
     });
     for (const process in open) {
@@ -114,7 +114,11 @@ function findBars() {
     const bars = [], open = new Map();
     const begin = (key, process, track, k, text) => {
         finish(key, k);
-        const bar = {process: process, track: track, from: k, to: undefined, text: text};
+        const beside = [...open.values()].filter((bar) => bar.process === process && bar.track === track);
+        const places = new Set(beside.map((bar) => bar.place));
+        let place = 0;
+        while (places.has(place)) place++;
+        const bar = {process: process, track: track, place: place, from: k, to: undefined, text: text};
         open.set(key, bar);
         bars.push(bar);
     };
@@ -192,6 +196,8 @@ for (const name of head.processes) { lanes.push({name: name, at: right + PROCESS
 for (let s = 1; s <= head.servers; s++) { lanes.push({name: "s" + s, at: right + SERVER / 2}); right += SERVER; }
 const laneOf = new Map(lanes.map((lane) => [lane.name, lane.at]));
 const messages = findMessages(), bars = findBars();
+// Tracks on which bars stand beside each other.
+const crowded = new Set(bars.filter((bar) => bar.place > 0).map((bar) => bar.process + " " + bar.track));
 const texts = steps.map((step) => (step.label + " " + step.remark + " " + (step.note || "") + "\n" + step.text.join("\n") + "\n" +
                                    step.violated.map((one) => one.property + ": " + one.why).join("\n")).toLowerCase());
 let shown = [], top = [], height = 0, rowOf = [];
@@ -283,7 +289,8 @@ function drawBar(svg, bar, first, last) {
     if (y(bar.from) > last || to < first) return;
     const place = TRACKS.indexOf(bar.track === "doubt" ? "belief" : bar.track);
     const x = laneOf.get(bar.process) - PROCESS / 2 + 14 + place * WIDTH + (place > 2 ? 12 : 0);
-    const size = {x: x, y: y(bar.from), width: bar.track === "session" ? 3 : 8, height: Math.max(4, to - y(bar.from))};
+    const narrow = bar.track === "session" ? 3 : crowded.has(bar.process + " " + bar.track) ? 4 : 8;
+    const size = {x: x + Math.min(bar.place, 2) * 5, y: y(bar.from), width: narrow, height: Math.max(4, to - y(bar.from))};
     svg.append(withTitle(drawn("rect", size, "hover s-" + bar.track), bar.text));
 }
 
