@@ -65,7 +65,7 @@ void lock_janitor_inherit(struct lock_claim *claim)
     claim->place->session->leftovers++;
 }
 
-/* Returns whether this was the last of the session's leftovers. */
+/* Counts a leftover of the session off. Returns whether it was the last one. */
 static bool disinherit(struct ls_session *session)
 {
     session->leftovers--;

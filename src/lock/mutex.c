@@ -42,9 +42,9 @@
  * Invariants:
  * - CLAIMING .. IDENTIFYING: the claim knows no node of its own, or not the node's czxid.
  * - LISTING .. HELD: the claim knows both. WAITING: exactly one watch is set.
- * - HELD: depth >= 1. A list contained the node, and no contender before it that it waits for; of a lease, the
- *   list had room. The only watch is on the own node if the lock is revocable (revoke.c), and that of a lease
- *   until it is removed.
+ * - HELD: depth >= 1. A list contained the node, and no contender before it that it waits for. Of a lease,
+ *   the list had room. The only watch is on the own node if the lock is revocable (revoke.c), and that of a
+ *   lease until it is removed.
  * - If the requests of a state are lost, lock_mutex_go() sends them again at the next CONNECTED.
  *
  * The first flight, create's outcome x list's outcome:
