@@ -25,8 +25,7 @@
  *   that this read sets fires with the delete.
  * - A pending claim has no such watch: the first read after the grant finds an earlier request in the node.
  *   Only a taker in LOCK_TAKING has one, to learn of the end of its node (semaphore.c).
- * - A node of version 0, which was not written after its creation, contains no request, whatever its
- *   contents.
+ * - A node that was not written after its creation (version 0) contains no request.
  *
  * The asker's side is one set of the node, which is not repeated. If its answer is lost, the asker is unsure,
  * and asking twice does no harm. */
@@ -50,8 +49,7 @@ static bool is_request(const char *value, int size, const struct Stat *stat)
     return stat && stat->version && value && size == REQUEST_SIZE && !memcmp(value, REQUEST, REQUEST_SIZE);
 }
 
-/* Repeats the read with the retry timer. If there is no timer, a later one or the next connection repeats
- * it. */
+/* Repeats the read by the retry timer, or else by a later timer or at the next connection. */
 static void read_later(struct lock_claim *claim)
 {
     int err;
