@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The election as a recipe, as a driver sees it. A candidate is owner 0 of the driver. acquire() stands
- * for election, release() ends a term, cancel() gives the candidacy up before a term. */
+/* The election as a recipe. The candidate is owner 0 of the driver. acquire() stands for election, release()
+ * ends a term, cancel() gives the candidacy up before a term. */
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_mutex.h"
@@ -18,9 +18,9 @@ struct state {
     struct ls_session_listener listener;
     const struct ls_recipe_config *config;
     struct ls_election *elections; /* config->lock_count of them */
-    const char *taken; /* a malformed argument that the library did not refuse at start, or NULL */
-    int32_t opened;    /* number of elections that are initialised */
-    uint8_t style;     /* enum ls_election_style */
+    const char *taken;             /* result of lock_arguments_taken() at start; NULL = as it should be */
+    int32_t opened;                /* number of elections that are initialised */
+    uint8_t style;                 /* enum ls_election_style */
     bool stopped;
 };
 
@@ -52,8 +52,8 @@ static void on_elected(struct ls_election *election, int64_t token)
                                            .session = ls_session_id(election->mutex.session)});
 }
 
-/* Reports the loss of a term whose node is gone. The driver learns of the other losses by the end of the
- * session, or by its own close. */
+/* Reports the loss of a term whose node was deleted. Other terms end with the session, which on_event()
+ * reports, or by the driver's own close. */
 static void on_deposed(struct ls_election *election, int64_t token, int rc)
 {
     if (rc == LS_ENOENT)
@@ -270,7 +270,6 @@ static const char *wrong(const void *memory)
     return what;
 }
 
-/* The functions and properties that both recipes have. */
 #define OF_AN_ELECTION                                                                                       \
     .kinds = LS_LOCK_BIT(LS_LOCK_ELECTION), .state_size = sizeof(struct state), .stop = stop,                \
     .acquire = acquire, .cancel = cancel, .release = release, .close = close_lock, .open = open_lock,        \
