@@ -34,8 +34,6 @@
 #define KEY_DIGITS 10
 #define SEQUENCE_LAST 2147483647
 
-/* ---- names ---- */
-
 static const char *lock_path(const struct attempt *attempt)
 {
     return attempt->book->config->lock_paths[attempt->lock];
@@ -128,8 +126,6 @@ int64_t attempt_sequence_of(const char *name)
     return negative || value >= SEQUENCE_LAST ? -2 : value;
 }
 
-/* ---- ending ---- */
-
 void attempt_finish(struct attempt *attempt)
 {
     struct ls_env *env = attempt->book->env;
@@ -184,8 +180,6 @@ void attempt_fail(struct attempt *attempt, int rc)
                         .kind = LS_REPORT_FAILED, .lock = attempt->lock, .owner = attempt->owner, .rc = rc});
     attempt_abandon(attempt);
 }
-
-/* ---- answers ---- */
 
 /* Begins a callback. *counts says whether its answer is of the present session, and the attempt not done. */
 static struct attempt *enter(const void *data, struct outbox *out, bool *counts)
@@ -267,8 +261,6 @@ static void begin_again(struct attempt *attempt)
     attempt_go(attempt, ATTEMPT_CREATING);
 }
 
-/* ---- creating ---- */
-
 static void create_lost(struct attempt *attempt, int rc)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
@@ -336,8 +328,6 @@ static int issue_create(struct attempt *attempt)
                         config->contents ? config->contents_size : -1, &ZOO_OPEN_ACL_UNSAFE,
                         ZOO_EPHEMERAL_SEQUENTIAL, on_created, attempt);
 }
-
-/* ---- the lock's directory ---- */
 
 /* Returns the length of the next longer ancestor than parent_end: 0 = none so far, 1 = "/" (of a chroot). */
 static size_t next_end(const struct attempt *attempt)
@@ -411,8 +401,6 @@ static int issue_parent(struct attempt *attempt)
     return zoo_acreate(attempt->book->zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
                        attempt->book->no_containers ? ZOO_PERSISTENT : ZOO_CONTAINER, on_parent, attempt);
 }
-
-/* ---- searching ---- */
 
 static void on_synced(int rc, const char *path, const void *data)
 {
@@ -521,8 +509,6 @@ static int issue_check(struct attempt *attempt)
     return zoo_awexists(attempt->book->zh, path, NULL, NULL, on_checked, attempt);
 }
 
-/* ---- the line ---- */
-
 /* Returns whether contender a stands before contender b, in the order of this variant. */
 static bool is_before(const struct textbook_defects *defects, const char *a, const char *b)
 {
@@ -624,8 +610,6 @@ static void on_listed(int rc, const struct String_vector *children, const void *
         list_answered(attempt, rc, children);
     leave(book);
 }
-
-/* ---- watching ---- */
 
 /* The watcher of all nodes. The context is the state, and the path tells which attempts are concerned. */
 static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *ctx)
@@ -770,8 +754,6 @@ static int issue_unwatch(struct attempt *attempt)
                                completion.declared, attempt);
 }
 
-/* ---- deleting ---- */
-
 /* Returns the code of a release whose delete ended with this answer. */
 static int freed_code(int rc)
 {
@@ -814,8 +796,6 @@ static int issue_delete(struct attempt *attempt)
     own_path(attempt, path);
     return zoo_adelete(attempt->book->zh, path, -1, on_deleted, attempt);
 }
-
-/* ---- moving on ---- */
 
 static int issue(struct attempt *attempt)
 {

@@ -25,8 +25,6 @@ const char *textbook_folder(const struct textbook *book, int lock)
     return strcmp(path, "/") == 0 ? "" : path;
 }
 
-/* ---- entering and leaving ---- */
-
 void textbook_begin(struct textbook *book, struct outbox *out)
 {
     out->count = 0;
@@ -81,8 +79,6 @@ void textbook_report(struct textbook *book, const struct ls_report *report)
     if (!book->stopping && book->out && book->out->count < OUTBOX_MAX)
         book->out->report[book->out->count++] = *report;
 }
-
-/* ---- the session ---- */
 
 static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx);
 
@@ -218,8 +214,6 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     textbook_leave(book);
     ls_env_callback_leave(book->env);
 }
-
-/* ---- the recipe's functions ---- */
 
 int textbook_start(struct textbook *book, struct ls_env *env, const struct ls_recipe_config *config,
                    int variant)
@@ -495,8 +489,6 @@ bool textbook_idle(const void *state)
     ls_env_unlock(book->env);
     return idle;
 }
-
-/* ---- for reports of what was covered ---- */
 
 const char *const textbook_states[] = {"none",     "creating", "parents",  "syncing", "searching",
                                        "checking", "listing",  "watching", "waiting", "held",

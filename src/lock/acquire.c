@@ -5,8 +5,6 @@
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
-/* ---- acquire ---- */
-
 static void on_deadline(void *context)
 {
     struct lock_claim *claim = context;
@@ -97,8 +95,6 @@ int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, s
     return lock_mutex_acquire_units(mutex, owner, 0, timeout_ms, call);
 }
 
-/* ---- release ---- */
-
 static int release_tomb(struct lock_claim *claim)
 {
     if (!--claim->depth)
@@ -134,8 +130,6 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
     return LS_OK;
 }
 
-/* ---- the mutex is closed ---- */
-
 void lock_mutex_end(struct lock_claim *claim)
 {
     if (lock_mutex_pending(claim)) {
@@ -152,8 +146,6 @@ void lock_mutex_end(struct lock_claim *claim)
         lock_mutex_drop_tomb(claim);
     }
 }
-
-/* ---- public: asynchronous core ---- */
 
 bool lock_mutex_is_of_another_thread(struct ls_env *env, uint64_t owner)
 {

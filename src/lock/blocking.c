@@ -33,8 +33,6 @@ int lock_blocking_finish(struct ls_session *session, struct lock_call *call, int
     return rc;
 }
 
-/* ---- acquire and release ---- */
-
 static void reentered(const struct ls_mutex *mutex, uint64_t owner, struct lock_call *call)
 {
     const struct lock_claim *claim = lock_mutex_holder(mutex, owner);
@@ -94,8 +92,6 @@ int ls_mutex_release(struct ls_mutex *mutex)
     return lock_blocking_release(mutex, lock_mutex_me(mutex));
 }
 
-/* ---- participants ---- */
-
 int ls_mutex_participants(struct ls_mutex *mutex, struct ls_participants *out)
 {
     struct lock_call call = {.rc = 0, .done = false};
@@ -123,8 +119,6 @@ void ls_participants_free(struct ls_participants *participants)
     }
     *participants = (struct ls_participants){.count = 0};
 }
-
-/* ---- a guarded write ---- */
 
 /* A multi whose thread waits for the answer. Lies on the stack of that thread. */
 struct lock_write {

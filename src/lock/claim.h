@@ -128,22 +128,22 @@ struct lock_claim {
     uint32_t granted; /* of a taker: leases that are granted */
     /* bytes of SetWatches for the longest watch that this claim may have; see request_limit.c */
     uint32_t reserved;
-    uint32_t below;         /* claims below this one in the tree by watch_id */
-    uint16_t watch_id;      /* context of its watches, from 1, different from that of all other claims */
-    uint16_t notes;         /* LOCK_NOTE_... */
-    uint8_t state;          /* enum lock_state */
-    uint8_t in_flight;      /* requests, LOCK_FIRST ... */
-    uint8_t ancestors;      /* creates of ancestors in flight */
-    uint8_t lost;           /* creates lost with the link in a row and never applied, 0 to LOCK_LOST_MAX */
-    uint8_t named : 1;      /* the claim's node exists as far as is known, under `sequence` */
-    uint8_t maybe : 1;      /* a create was sent and its outcome is unknown */
-    uint8_t watching : 1;   /* a watch is set on `ahead`; for a lease, on the list of its place */
-    uint8_t searching : 1;  /* the flight is a sync and a list after it, so its list can prove absence */
-    uint8_t retry : 1;      /* waits for the retry timer; once ended, and for its watch, for the janitor's */
-    uint8_t try_only : 1;   /* the acquire must not wait */
-    uint8_t told : 1;       /* the grant was delivered to the owner */
-    uint8_t dirty : 1;      /* clean-up outlasts the end of the claim: IDLE is told after the last such one */
-    uint8_t ear : 3;        /* enum lock_ear */
+    uint32_t below;        /* claims below this one in the tree by watch_id */
+    uint16_t watch_id;     /* context of its watches, from 1, different from that of all other claims */
+    uint16_t notes;        /* LOCK_NOTE_... */
+    uint8_t state;         /* enum lock_state */
+    uint8_t in_flight;     /* requests, LOCK_FIRST ... */
+    uint8_t ancestors;     /* creates of ancestors in flight */
+    uint8_t lost;          /* creates lost with the link in a row and never applied, 0 to LOCK_LOST_MAX */
+    uint8_t named : 1;     /* the claim's node exists as far as is known, under `sequence` */
+    uint8_t maybe : 1;     /* a create was sent and its outcome is unknown */
+    uint8_t watching : 1;  /* a watch is set on `ahead`; for a lease, on the list of its place */
+    uint8_t searching : 1; /* the flight is a sync and a list after it, so its list can prove absence */
+    uint8_t retry : 1;     /* waits for the retry timer; once ended, and for its watch, for the janitor's */
+    uint8_t try_only : 1;  /* the acquire must not wait */
+    uint8_t told : 1;      /* the grant was delivered to the owner */
+    uint8_t dirty : 1;     /* clean-up outlasts the end of the claim: IDLE is told after the last such one */
+    uint8_t ear : 3;
     uint8_t containers : 1; /* the ancestors that are in flight are created as containers */
     uint8_t aside : 1;      /* LOCK_CLAIMING: waits for the create timer */
     uint8_t under : 1;      /* the claim's node takes the place of the owner's write lock; see rwlock.c */
@@ -517,7 +517,6 @@ bool lock_rwlock_is_needed(const struct lock_claim *claim);
 /* Returns the write lock that the owner of a reader's claim holds, or NULL. */
 const struct lock_claim *lock_rwlock_writer(const struct lock_claim *claim);
 
-/* Returns whether the writer's node is in the list. */
 bool lock_rwlock_stands(const struct lock_claim *writer, const struct String_vector *list);
 
 /* ---- semaphore.c ---- */
@@ -535,7 +534,6 @@ struct ls_mutex *lock_semaphore_face(const struct lock_claim *claim);
  * closed. */
 bool lock_semaphore_is_closing(const struct ls_mutex *mutex);
 
-/* Asks for the leases of a taker that is first in line. */
 void lock_semaphore_take(struct lock_claim *claim);
 
 /* Handles the grant, or the failure, of a lease that has a taker. */
@@ -590,7 +588,6 @@ void lock_count_drained(struct ls_session *session);
 void lock_count_end(struct ls_semaphore *semaphore);
 void lock_count_end_all(struct ls_session *session);
 
-/* Returns the bytes of SetWatches that all counts reserve. */
 uint64_t lock_count_reserved(const struct ls_session *session);
 bool lock_count_in_flight(const struct ls_session *session);
 
@@ -615,7 +612,6 @@ void lock_janitor_unwatched(struct lock_claim *claim);
 
 void lock_janitor_unwatch(struct lock_claim *claim);
 
-/* Lets the janitor's timer repeat the claim's request. */
 void lock_janitor_again(struct lock_claim *claim);
 
 /* Answers a release whose delete has no answer yet with LS_EUNSURE: whether the node is gone will stay
@@ -670,7 +666,6 @@ void lock_participants_drained(struct ls_session *session);
 int lock_participants_start(struct ls_mutex *mutex, void *user, struct lock_call *call,
                             struct ls_participants *out);
 
-/* Answers the surveys of a mutex that is being closed with LS_ECLOSED. */
 void lock_participants_end(struct ls_mutex *mutex);
 
 /* Returns whether a list of children for this completion is that of a survey, which reads every name. */

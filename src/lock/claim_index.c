@@ -10,8 +10,6 @@
 
 typedef bool (*is_before_fn)(const struct lock_claim *a, const struct lock_claim *b);
 
-/* ---- treaps ---- */
-
 enum { BY_WATCH, BY_OWNER };
 
 static bool is_before_by_watch(const struct lock_claim *a, const struct lock_claim *b)
@@ -48,7 +46,6 @@ static void count(struct lock_claim *claim, int kind)
         claim->below = size_of(claim->tree[kind].left) + size_of(claim->tree[kind].right);
 }
 
-/* Splits a tree into the claims before `claim` and the others. */
 static void split(int kind, struct lock_claim *tree, const struct lock_claim *claim,
                   struct lock_claim **before, struct lock_claim **after)
 {
@@ -104,8 +101,6 @@ static void take_out(int kind, struct lock_claim **link, struct lock_claim *clai
     *link = join(kind, claim->tree[kind].left, claim->tree[kind].right);
     claim->tree[kind] = (struct lock_branch){NULL, NULL};
 }
-
-/* ---- questions ---- */
 
 uint16_t lock_index_free_watch(const struct ls_session *session)
 {

@@ -93,8 +93,6 @@ static void take_count(struct lock_count *count, const char *value, int size)
     }
 }
 
-/* ---- requests ---- */
-
 static struct lock_count *enter(const void *data, uint8_t request)
 {
     struct lock_count *count = (struct lock_count *)(uintptr_t)data;
@@ -239,8 +237,6 @@ void lock_count_again(struct ls_session *session)
     each(session, go_again);
 }
 
-/* ---- events ---- */
-
 static void forget_watch(struct lock_count *count)
 {
     count->watching = 0;
@@ -290,8 +286,6 @@ void lock_count_drained(struct ls_session *session)
 {
     each(session, forget_requests);
 }
-
-/* ---- the end ---- */
 
 static void stop_following(struct lock_count *count)
 {
@@ -368,8 +362,6 @@ bool lock_count_deliver(struct ls_session *session)
     }
     return true;
 }
-
-/* ---- public ---- */
 
 static int follow(struct ls_semaphore *semaphore, const char *path, struct ls_ref changed, void *user)
 {

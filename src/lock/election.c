@@ -26,7 +26,6 @@ enum { CANDIDATE = 1 }; /* number of the only owner of the mutex */
 
 _Static_assert(offsetof(struct ls_election, mutex) == 0, "callbacks of the mutex find the election");
 
-/* A thread that waits for a term, on its stack. */
 struct lock_term_wait {
     struct lock_term_wait *next;
     struct ls_election *election;
@@ -57,8 +56,6 @@ static struct ls_env *enter(struct ls_election *election)
     return env;
 }
 
-/* ---- threads that wait for a term ---- */
-
 static void end_wait(struct lock_term_wait *wait, int rc)
 {
     struct lock_term_wait **link = &wait->election->waits;
@@ -75,8 +72,6 @@ static void end_waits(struct ls_election *election, int rc)
     while (election->waits)
         end_wait(election->waits, rc);
 }
-
-/* ---- the candidacy ---- */
 
 static void end_candidacy(struct ls_election *election, int rc)
 {
@@ -137,8 +132,6 @@ static void tell_link(struct ls_election *election, bool broken)
     else if (token && !broken && ops->on_restored)
         ops->on_restored(election, token);
 }
-
-/* ---- callbacks of the mutex ---- */
 
 /* Begins a term, and returns true: on_elected is to be called. If the candidate has resigned before its grant
  * was delivered, gives the mutex back and returns false. */
@@ -279,8 +272,6 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
 
 static const struct ls_session_ops session_ops = {.on_event = on_event};
 
-/* ---- life ---- */
-
 static const struct ls_mutex_options *options_of_mutex(struct ls_election *election,
                                                        const struct ls_election_options *options)
 {
@@ -326,8 +317,6 @@ int ls_election_close(struct ls_election *election)
     ls_env_unlock(env);
     return in_callback ? LS_EDEADLK : ls_mutex_close(&election->mutex);
 }
-
-/* ---- asynchronous core ---- */
 
 static int start(struct ls_election *election)
 {
@@ -432,8 +421,6 @@ int ls_election_candidates_start(struct ls_election *election, void *user)
 {
     return ls_mutex_participants_start(&election->mutex, user);
 }
-
-/* ---- blocking shell ---- */
 
 static void on_deadline(void *context)
 {

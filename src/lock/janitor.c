@@ -103,9 +103,7 @@ static void finish(struct lock_claim *claim)
     lock_janitor_reap(claim);
 }
 
-/* ---- again, later ---- */
-
-/* Failures in a row at which the count stops: the default delay grows no more. */
+/* At so many failures in a row the count stops: the default delay grows no more. */
 enum { SWEEPS_MAX = 16 };
 
 static void go_again(struct lock_claim *claim)
@@ -162,8 +160,6 @@ void lock_janitor_calm(struct ls_session *session)
     session->unarmed = 0;
     session->sweeps = 0;
 }
-
-/* ---- deletion ---- */
 
 static void forget_node(struct lock_claim *claim)
 {
@@ -223,8 +219,6 @@ static void on_deleted(int rc, const void *data)
     lock_mutex_leave(session);
 }
 
-/* ---- the watch ---- */
-
 void lock_janitor_unwatched(struct lock_claim *claim)
 {
     claim->watching = 0;
@@ -253,13 +247,11 @@ static void on_unwatched(int rc, const void *data)
     lock_mutex_leave(session);
 }
 
-/* ---- going ---- */
-
 static void refused_at_once(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     if (verdict == LOCK_OK || verdict == LOCK_DYING)
-        return; /* the next event tells of the session's end */
+        return;
     lock_janitor_again(claim);
 }
 

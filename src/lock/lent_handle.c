@@ -20,8 +20,6 @@
 
 #include <string.h>
 
-/* ---- watches ---- */
-
 static void tell_all(struct ls_session *session, int type, const char *path)
 {
     struct lock_claim *next;
@@ -62,8 +60,6 @@ void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, vo
     leave(env, session);
 }
 
-/* ---- session events ---- */
-
 void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state)
 {
     struct ls_env *env = loan->env; /* a callback may free the loan */
@@ -74,8 +70,6 @@ void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state)
         lock_session_event(session, zh, state);
     leave(env, session);
 }
-
-/* ---- lending ---- */
 
 void ls_loan_init(struct ls_loan *loan, struct ls_env *env)
 {
@@ -128,8 +122,6 @@ int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t 
     ls_env_unlock(session->env);
     return err;
 }
-
-/* ---- giving back ---- */
 
 static bool in_flight(const struct ls_session *session)
 {

@@ -83,8 +83,6 @@ static const struct ls_multi_ops *ops_of(const struct ls_multi *multi)
     return options && options->ops ? options->ops : &no_ops;
 }
 
-/* ---- members ---- */
-
 static int number_of(const struct ls_multi_member *member)
 {
     return (int)(member - member->multi->members);
@@ -126,8 +124,6 @@ static uint32_t units_of(const struct ls_multi_member *member)
 {
     return member->leases ? member->leases : 1;
 }
-
-/* ---- bundles ---- */
 
 static struct lock_bundle *bundle_of(const struct ls_multi_member *member, uint64_t inner)
 {
@@ -212,8 +208,6 @@ static void leave(struct ls_multi *multi)
     ls_env_unlock(env);
 }
 
-/* ---- asking and giving back ---- */
-
 /* Asks for bundle->at. Returns LS_OK, and on_done follows; or the code of a refusal. */
 static int ask(struct lock_bundle *bundle)
 {
@@ -280,8 +274,6 @@ static int give_back(struct lock_bundle *bundle)
     }
     return first;
 }
-
-/* ---- telling ---- */
 
 /* Bracket a callback: the environment's mutex is dropped, and reap() does not free the bundle. */
 static void begin_telling(struct lock_bundle *bundle)
@@ -354,7 +346,6 @@ static void hear_requests(struct lock_bundle *bundle)
     bundle->asked = 0;
 }
 
-/* Ends the acquire: all members are held, or the held ones are released. */
 static void finish(struct lock_bundle *bundle)
 {
     struct ls_multi_outcome outcome = {
@@ -420,7 +411,6 @@ static int leave_slot(struct lock_bundle *bundle)
     return LS_OK;
 }
 
-/* Asks for this member. Returns whether an answer is awaited. */
 static bool go_on(struct lock_bundle *bundle, struct ls_multi_member *member)
 {
     bundle->at = member;
@@ -437,7 +427,6 @@ static bool restart(struct lock_bundle *bundle)
     return !bundle->rc && go_on(bundle, bundle->multi->first);
 }
 
-/* Goes on after an answer of the present member. Returns whether another answer is awaited. */
 static bool proceed(struct lock_bundle *bundle)
 {
     if (bundle->rc)
@@ -446,8 +435,6 @@ static bool proceed(struct lock_bundle *bundle)
         return restart(bundle);
     return bundle->at->next && go_on(bundle, bundle->at->next);
 }
-
-/* ---- callbacks of members ---- */
 
 static void on_done(struct ls_mutex *face, uint64_t inner, const struct ls_outcome *outcome)
 {
@@ -542,8 +529,6 @@ static const struct ls_mutex_ops member_ops = {.on_done = on_done,
                                                .on_revoke = on_revoke,
                                                .on_lost = on_lost};
 static const struct ls_mutex_options plain_options = {.ops = &member_ops};
-
-/* ---- life ---- */
 
 int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint32_t capacity,
                   const struct ls_multi_options *options)
@@ -730,8 +715,6 @@ int ls_multi_close(struct ls_multi *multi)
     return in_callback ? LS_EDEADLK : LS_OK;
 }
 
-/* ---- the deadline ---- */
-
 static void on_deadline(void *context)
 {
     struct lock_bundle *bundle = context;
@@ -745,8 +728,6 @@ static void on_deadline(void *context)
     leave(multi); /* drops the mutex, which a timer's function holds when it begins and returns */
     ls_env_lock(env);
 }
-
-/* ---- acquire ---- */
 
 static struct lock_bundle *new_bundle(struct ls_multi *multi, uint64_t owner, int timeout_ms)
 {
@@ -831,8 +812,6 @@ int ls_multi_cancel(struct ls_multi *multi, uint64_t owner)
     return bundle ? LS_OK : LS_ENOENT;
 }
 
-/* ---- release ---- */
-
 static int give_level_back(struct ls_multi *multi, uint64_t owner, struct bundle_call *call)
 {
     struct lock_bundle *bundle = find(multi, owner, ASKING, HELD);
@@ -856,7 +835,7 @@ static int give_level_back(struct ls_multi *multi, uint64_t owner, struct bundle
         bundle->call = call;
         return LS_OK;
     }
-    bundle->state = ENDED; /* no release of a member is to be answered */
+    bundle->state = ENDED;
     reap(bundle);
     return rc;
 }
@@ -869,8 +848,6 @@ int ls_multi_release_start(struct ls_multi *multi, uint64_t owner)
     leave(multi);
     return rc;
 }
-
-/* ---- questions ---- */
 
 static const struct lock_bundle *holder(const struct ls_multi *multi, uint64_t owner)
 {
@@ -985,8 +962,6 @@ int ls_multi_guard(const struct ls_multi *multi, uint64_t owner, int member, zoo
     ls_env_unlock(env);
     return rc;
 }
-
-/* ---- blocking shell ---- */
 
 /* Enters for a call that may wait. Returns NULL and enters nothing in a callback (*err = LS_EDEADLK), and if
  * the multi is closed or has no members (closed_rc). */

@@ -210,7 +210,7 @@ static void grant(struct lock_claim *claim)
     answer(claim, LS_OK, 0);
     lock_revoke_go(claim);
     if (claim->watching)
-        lock_mutex_go(claim); /* removes the watch of a lease */
+        lock_mutex_go(claim);
 }
 
 /* ---- rank in the line ---- */
@@ -262,7 +262,6 @@ static void rank_under(struct lock_claim *claim, const struct String_vector *lis
     }
 }
 
-/* Warns once in the life of the claim's mutex. */
 static void warn(struct lock_claim *claim, enum ls_warning warning, uint16_t note)
 {
     uint32_t bit = 1u << warning;

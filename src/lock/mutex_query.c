@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-/* ---- life ---- */
-
 static bool is_dots(const char *segment, size_t size)
 {
     return (size == 1 && segment[0] == '.') || (size == 2 && segment[0] == '.' && segment[1] == '.');
@@ -170,8 +168,6 @@ int ls_mutex_close(struct ls_mutex *mutex)
     ls_env_unlock(env);
     return in_callback ? LS_EDEADLK : LS_OK;
 }
-
-/* ---- questions ---- */
 
 /* Returns whether a claim holds the mutex, and its grant was delivered to the owner. */
 static bool is_held(const struct lock_claim *claim, const struct ls_mutex *mutex)

@@ -43,7 +43,6 @@ void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16]);
  * of characters. */
 size_t lock_names_prefix(enum lock_role role, char out[LOCK_PREFIX_SIZE_MAX + 1], const uint8_t id[16]);
 
-/* Returns the number of characters of the longest name of a contender. */
 size_t lock_names_size(enum lock_role role);
 
 /* Writes a sequence as the server does (%010d), with a final 0. Returns the number of characters. */

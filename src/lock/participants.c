@@ -70,7 +70,6 @@ static void answer_call(struct lock_survey *survey, int rc)
     survey->mutex = NULL;
 }
 
-/* Ends a survey with this code. May free it. */
 static void end(struct lock_survey *survey, int rc)
 {
     survey->rc = rc;
@@ -209,7 +208,7 @@ static void on_names(int rc, const struct String_vector *list, const void *data)
     if (!survey->mutex) {
         discard(survey);
     } else if (rc == ZNONODE) {
-        end(survey, LS_OK); /* no parent, no participants */
+        end(survey, LS_OK);
     } else if (rc != ZOK) {
         end(survey, error_of(survey, rc));
     } else {

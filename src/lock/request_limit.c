@@ -52,8 +52,6 @@ static uint64_t own_size(const struct lock_place *place)
     return path_size(place, lock_names_size((enum lock_role)place->role));
 }
 
-/* ---- watches ---- */
-
 static uint64_t needs(const struct lock_claim *claim)
 {
     uint64_t own = own_size(claim->place);
@@ -108,8 +106,6 @@ bool lock_packets_ears_fit(const struct ls_mutex *mutex)
             more += own_size(mutex->place);
     return lock_packets_fits(mutex->session, more);
 }
-
-/* ---- creates ---- */
 
 bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size)
 {

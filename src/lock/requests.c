@@ -30,7 +30,6 @@ static const struct ACL_vector *acl(const struct lock_claim *claim)
     return lock_request_acl(claim->place->session, claim->mutex);
 }
 
-/* Writes the place's path with a slash at its end. Returns its size. */
 static size_t put_place(const struct lock_place *place, char *out)
 {
     size_t size = place->size;

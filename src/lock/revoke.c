@@ -316,8 +316,6 @@ bool lock_revoke_deliver(struct ls_session *session)
     return true;
 }
 
-/* ---- public ---- */
-
 static void reserve_if_held(struct lock_claim *claim)
 {
     if (claim->state == LOCK_HELD)

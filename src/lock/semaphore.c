@@ -71,8 +71,6 @@ bool lock_semaphore_is_exceeded(const struct lock_claim *lease, const struct loc
     return (uint32_t)view->before > lease->place->largest + own;
 }
 
-/* ---- taking ---- */
-
 /* Returns whether no lease with this number is asked for or held. A tomb does not count. */
 static bool is_free(const struct ls_mutex *leases, uint64_t number)
 {
@@ -181,8 +179,6 @@ void lock_semaphore_told(struct lock_claim *first)
     first->units = 0;
 }
 
-/* ---- the node of a taker in the line is deleted ---- */
-
 bool lock_semaphore_may_lack_some(const struct lock_claim *claim)
 {
     return claim->state == LOCK_TAKING && claim->units > 1;
@@ -195,8 +191,6 @@ void lock_semaphore_begin_again(struct lock_claim *taker)
     taker->ear = LOCK_EAR_DEAF;
     lock_mutex_begin_again(taker);
 }
-
-/* ---- ends without an answer ---- */
 
 void lock_semaphore_lose(struct lock_claim *lease)
 {
@@ -217,8 +211,6 @@ void lock_semaphore_give_up(struct lock_claim *taker)
         lock_queue_note(lease, LOCK_NOTE_GO);
     }
 }
-
-/* ---- life ---- */
 
 static bool capacity_is_valid(uint32_t capacity)
 {
@@ -306,8 +298,6 @@ int ls_semaphore_close(struct ls_semaphore *semaphore)
     return ls_mutex_close(&semaphore->leases);
 }
 
-/* ---- asynchronous core ---- */
-
 int lock_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms,
                            struct lock_call *call)
 {
@@ -338,8 +328,6 @@ int ls_semaphore_cancel(struct ls_semaphore *semaphore, uint64_t first)
 {
     return ls_mutex_cancel(&semaphore->line, first);
 }
-
-/* ---- blocking shell ---- */
 
 int ls_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms)
 {

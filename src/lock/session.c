@@ -42,8 +42,6 @@ bool lock_session_is_open(const struct ls_session *session)
     return session->state >= LS_STATE_CONNECTING && session->state <= LS_STATE_SUSPENDED;
 }
 
-/* ---- verdicts ---- */
-
 enum lock_verdict lock_session_verdict(int zk_rc)
 {
     switch (zk_rc) {
@@ -241,8 +239,6 @@ void lock_session_granted(struct ls_session *session)
                              session);
 }
 
-/* ---- all claims ---- */
-
 void lock_session_each(struct ls_session *session, void (*step)(struct lock_claim *claim))
 {
     struct lock_claim *next;
@@ -271,7 +267,7 @@ static void forget_requests(struct lock_claim *claim)
 
 void lock_session_drained(struct ls_session *session)
 {
-    session->unanswered = 0; /* nothing is measured: the session has been forgotten before */
+    session->unanswered = 0; /* `measured` is 0: the belief was forgotten with the session */
     session->proving = 0;
     lock_session_each(session, forget_requests);
     lock_participants_drained(session);
@@ -279,8 +275,6 @@ void lock_session_drained(struct ls_session *session)
     lock_blocking_drained(session);
     lock_count_drained(session);
 }
-
-/* ---- the end of a session ---- */
 
 static void forget_session(struct ls_session *session)
 {
@@ -321,8 +315,6 @@ static void lose(struct ls_session *session)
     if (ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer, session))
         fail(session, LS_ENOMEM, LS_SESSION_GAVE_UP);
 }
-
-/* ---- events of the client ---- */
 
 static void fail_if_trying(struct lock_claim *claim)
 {
@@ -519,8 +511,6 @@ static void on_reopen_timer(void *context)
     lock_queue_deliver(session);
 }
 
-/* ---- retries ---- */
-
 static void go_again(struct lock_claim *claim)
 {
     if (claim->retry && lock_mutex_pending(claim))
@@ -688,8 +678,6 @@ uint32_t lock_session_sweep_delay_ms(struct ls_session *session)
     return (uint32_t)ls_retry_delay_ms(&endless, session->sweeps, 0, jitter(session));
 }
 
-/* ---- public ---- */
-
 int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
                     const struct ls_session_options *options)
 {
@@ -841,7 +829,7 @@ enum ls_session_state ls_session_state(const struct ls_session *session)
 struct connect_wait {
     struct ls_session *session;
     struct ls_timer timer;
-    bool over; /* the timeout has passed, or was 0 */
+    bool over; /* the timeout has passed */
 };
 
 static int connection_rc(const struct ls_session *session)

@@ -33,8 +33,6 @@ static struct ls_mutex_counters *mutex_counters(const struct ls_mutex *mutex)
     return options ? options->counters : NULL;
 }
 
-/* ---- the log ---- */
-
 void lock_telemetry_log(struct ls_session *session, enum ls_log_level level, const char *format, ...)
 {
     struct ls_log *log = log_of(session);
@@ -87,8 +85,6 @@ bool lock_telemetry_deliver(struct ls_session *session)
     ls_env_lock(session->env);
     return true;
 }
-
-/* ---- session events ---- */
 
 static const char *text_of(enum ls_session_event event)
 {
@@ -145,8 +141,6 @@ void lock_telemetry_event(struct ls_session *session, enum ls_session_event even
         lock_telemetry_log(session, level_of(event), "session 0x%llx %s", (unsigned long long)session->id,
                            text_of(event));
 }
-
-/* ---- locks ---- */
 
 static void add(struct ls_mutex_counters *counters, size_t field, uint32_t amount)
 {
@@ -260,8 +254,6 @@ void lock_telemetry_lost(const struct lock_claim *claim, const char *how)
                        claim->place->path, LOCK_WHO(claim), how);
 }
 
-/* ---- revocation ---- */
-
 void lock_telemetry_asked(const struct lock_claim *claim)
 {
     lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: %s %llu is asked to give the lock back",
@@ -315,8 +307,6 @@ void lock_telemetry_ask_answered(struct ls_session *session, int rc, int zk_rc)
                        "a request to give a lock back failed: %s (%d)",
                        rc == LS_EUNSURE ? "its answer was lost" : ls_strerror(rc), zk_rc);
 }
-
-/* ---- public ---- */
 
 int ls_session_counters(const struct ls_session *session, struct ls_session_counters *out)
 {

@@ -42,8 +42,6 @@ static void report_of(const struct ls_election *election, struct ls_report what)
     report(state, &what);
 }
 
-/* ---- callbacks ---- */
-
 static void on_elected(struct ls_election *election, int64_t token)
 {
     report_of(election, (struct ls_report){.kind = LS_REPORT_GRANTED,
@@ -94,8 +92,6 @@ static const struct ls_election_options election_options[] = {
     [LS_ELECTION_LATCH] = {.ops = &election_ops, .style = LS_ELECTION_LATCH},
     [LS_ELECTION_SELECTOR] = {.ops = &election_ops, .style = LS_ELECTION_SELECTOR}};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-
-/* ---- life ---- */
 
 static int open_election(struct state *state, int lock)
 {
@@ -162,8 +158,6 @@ static void stop(void *memory)
     close_elections(state);
 }
 
-/* ---- client verbs ---- */
-
 static struct ls_election *election_at(struct state *state, int lock, int owner)
 {
     return lock >= 0 && lock < state->opened && owner == 0 ? &state->elections[lock] : NULL;
@@ -207,8 +201,6 @@ static int open_lock(void *memory, int lock)
     return election->mutex.session ? LS_EALREADY : open_election(memory, lock);
 }
 
-/* ---- questions ---- */
-
 static enum ls_belief query(const void *memory, int lock, int owner)
 {
     const struct ls_election *election = election_at((struct state *)(uintptr_t)memory, lock, owner);
@@ -234,8 +226,6 @@ static void unread_of_selector(void (*completion)(void), const struct String_vec
     if (!lock_participants_read(completion))
         lock_names_unread(LOCK_ROLE_MUTEX, names, id, list);
 }
-
-/* ---- invariants ---- */
 
 #define NORMAL(condition)                                                                                    \
     do {                                                                                                     \

@@ -38,8 +38,6 @@ struct state {
     uint8_t stopped;
 };
 
-/* ---- sets ---- */
-
 static struct state *state_of(const struct ls_multi *multi)
 {
     return (struct state *)(void *)multi->session;
@@ -74,8 +72,6 @@ static struct set *find_set(const struct state *state, const int *locks, int cou
     return NULL;
 }
 
-/* ---- holds ---- */
-
 static struct hold *find_hold(struct state *state, uint64_t owner, const struct set *set)
 {
     struct hold *hold = state->hold;
@@ -90,8 +86,6 @@ static void forget(struct hold *hold)
     if (hold)
         memset(hold, 0, sizeof *hold);
 }
-
-/* ---- callbacks ---- */
 
 static void report(struct state *state, const struct ls_report *what)
 {
@@ -180,8 +174,6 @@ static const struct ls_multi_ops multi_ops = {
     .on_done = on_done, .on_freed = on_freed, .on_lost = on_lost, .on_warning = on_warning};
 static const struct ls_multi_options multi_options = {.ops = &multi_ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-
-/* ---- the recipe ---- */
 
 static void close_set(struct set *set)
 {

@@ -38,8 +38,6 @@ static void report(struct state *state, const struct ls_report *what)
         ls_report(state->session.env, what);
 }
 
-/* ---- callbacks ---- */
-
 static struct state *state_of(const struct ls_mutex *mutex)
 {
     return (struct state *)(void *)mutex->session;
@@ -130,8 +128,6 @@ static const struct ls_mutex_ops mutex_ops = {.on_done = on_done,
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 static const struct ls_mutex_options lent_mutex_options;
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-
-/* ---- the recipe ---- */
 
 static bool is_read_write(const struct state *state, int lock)
 {

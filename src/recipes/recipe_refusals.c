@@ -23,8 +23,6 @@ static void on_answer(int rc, const void *data)
     (void)data;
 }
 
-/* ---- arguments, which no connection changes ---- */
-
 static const char *with_paths(struct ls_session *session, struct ls_mutex *unused)
 {
     (void)unused;
@@ -177,8 +175,6 @@ static const char *with_names(struct ls_session *unused, struct ls_mutex *mutex)
     return NULL;
 }
 
-/* ---- calls ---- */
-
 /* Makes calls that need a connection without one. */
 static const char *without_a_connection(struct ls_session *session, struct ls_mutex *mutex)
 {
@@ -291,8 +287,6 @@ static const char *out_of_place(struct ls_session *session, struct ls_mutex *mut
     REFUSED(ls_mutex_acquire_start(mutex, ls_env_self(session->env) + 1, -1), LS_EINVAL);
     return NULL;
 }
-
-/* ---- all of them ---- */
 
 typedef const char *refusal_fn(struct ls_session *session, struct ls_mutex *mutex);
 

@@ -42,8 +42,6 @@ struct state {
     struct trouble trouble[TROUBLES_MAX];
 };
 
-/* ---- numbers ---- */
-
 static uint32_t count_of(const struct state *state, int lock)
 {
     uint16_t count = state->config->locks[lock].count;
@@ -69,8 +67,6 @@ static int owner_of(const struct ls_mutex *leases, uint64_t lease)
 {
     return (int)((lease - 1) / count_of(state_of(leases), lock_of(leases)));
 }
-
-/* ---- callbacks ---- */
 
 static void report(struct ls_mutex *leases, uint64_t lease, struct ls_report *what)
 {
@@ -151,8 +147,6 @@ static void on_warning(struct ls_mutex *leases, uint64_t lease, enum ls_warning 
     report(leases, lease, &what);
 }
 
-/* ---- the shared count ---- */
-
 static void on_capacity(struct ls_semaphore *semaphore, void *user, uint32_t capacity)
 {
     struct state *state = user;
@@ -212,8 +206,6 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
 static const struct ls_mutex_ops ops = {.on_done = on_done, .on_freed = on_freed, .on_warning = on_warning};
 static const struct ls_mutex_options options = {.ops = &ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-
-/* ---- the recipe ---- */
 
 static void close_semaphores(struct state *state)
 {
