@@ -128,22 +128,22 @@ struct lock_claim {
     uint32_t granted; /* of a taker: leases that are granted */
     /* bytes of SetWatches for the longest watch that this claim may have; see request_limit.c */
     uint32_t reserved;
-    uint32_t below;        /* claims below this one in the tree by watch_id */
-    uint16_t watch_id;     /* context of its watches, from 1, different from that of all other claims */
-    uint16_t notes;        /* LOCK_NOTE_... */
-    uint8_t state;         /* enum lock_state */
-    uint8_t in_flight;     /* requests, LOCK_FIRST ... */
-    uint8_t ancestors;     /* creates of ancestors in flight */
-    uint8_t lost;          /* creates lost with the link in a row and never applied, 0 to LOCK_LOST_MAX */
-    uint8_t named : 1;     /* the claim's node exists as far as is known, under `sequence` */
-    uint8_t maybe : 1;     /* a create was sent and its outcome is unknown */
-    uint8_t watching : 1;  /* a watch is set on `ahead`; for a lease, on the list of its place */
-    uint8_t searching : 1; /* the flight is a sync and a list after it, so its list can prove absence */
-    uint8_t retry : 1;     /* waits for the retry timer; once ended, and for its watch, for the janitor's */
-    uint8_t try_only : 1;  /* the acquire must not wait */
-    uint8_t told : 1;      /* the grant was delivered to the owner */
-    uint8_t dirty : 1;     /* clean-up outlasts the end of the claim: IDLE is told after the last such one */
-    uint8_t ear : 3;
+    uint32_t below;         /* claims below this one in the tree by watch_id */
+    uint16_t watch_id;      /* context of its watches, from 1, different from that of all other claims */
+    uint16_t notes;         /* LOCK_NOTE_... */
+    uint8_t state;          /* enum lock_state */
+    uint8_t in_flight;      /* requests, LOCK_FIRST ... */
+    uint8_t ancestors;      /* creates of ancestors in flight */
+    uint8_t lost;           /* creates lost with the link in a row and never applied, 0 to LOCK_LOST_MAX */
+    uint8_t named : 1;      /* the claim's node exists as far as is known, under `sequence` */
+    uint8_t maybe : 1;      /* a create was sent and its outcome is unknown */
+    uint8_t watching : 1;   /* a watch is set on `ahead`; for a lease, on the list of its place */
+    uint8_t searching : 1;  /* the flight is a sync and a list after it, so its list can prove absence */
+    uint8_t retry : 1;      /* waits for the retry timer; once ended, and for its watch, for the janitor's */
+    uint8_t try_only : 1;   /* the acquire must not wait */
+    uint8_t told : 1;       /* the grant was delivered to the owner */
+    uint8_t dirty : 1;      /* clean-up outlasts the end of the claim: IDLE is told after the last such one */
+    uint8_t ear : 3;        /* enum lock_ear */
     uint8_t containers : 1; /* the ancestors that are in flight are created as containers */
     uint8_t aside : 1;      /* LOCK_CLAIMING: waits for the create timer */
     uint8_t under : 1;      /* the claim's node takes the place of the owner's write lock; see rwlock.c */
