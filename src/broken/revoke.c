@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The request of the textbook to give a lock back: a list, and then a set of the node at that place in
- * line. Its own holders never listen, and nothing is repeated.
- *
- * The context of its requests is the state itself. The lock and the place that they are about are part of
- * the state, so one process asks one thing at a time. */
+/* How the textbook asks a holder to give a lock back: a list, and then a set of the node at a place in the
+ * line. The textbook's own holders never listen, and no request is repeated. The lock and the place are
+ * fields of the state, so a process asks one holder at a time. */
 #include "broken/textbook.h"
 #include <lockstep/error.h>
 #include <stdio.h>
@@ -65,7 +63,7 @@ static int ask(struct textbook *book, const char *name)
     return zoo_aset(book->zh, path, REQUEST, (int)strlen(REQUEST), -1, on_set, book);
 }
 
-/* Returns the place of a contender in the line, from 1. */
+/* Returns the place of a contender in the line, 1 for the head. */
 static int place_of(const struct String_vector *children, const char *name)
 {
     int before = 0;

@@ -3,15 +3,15 @@
 
 /* The longest request that servers accept. A longer one breaks the link, and so does its repetition.
  *
- * Two requests of the lock can become that long. A create carries contents and an ACL of the caller, which
- * are refused at once if they are too long. After each reconnect the client sets all watches of its handle
- * anew in one SetWatches (F78), which cannot be refused. So a claim reserves room for the watch that it may
- * come to have, and an acquire that finds no room is refused. A claim reserves:
+ * Two requests of the lock can become that long:
+ * - A create carries contents and an ACL of the caller, which are refused at once if they are too long.
+ * - After each reconnect the client sets all watches of its handle again in one SetWatches (F78). So a claim
+ *   reserves room for the longest watch that it may need, and an acquire that finds no room is refused:
  *
  *   pending            the longer of its own node's path and the predecessor's
  *   held               its own node's path if the lock is revocable, or a watch stands, else nothing
  *   a tomb             nothing: its watches went with the session, or fired when the node was deleted
- *   ended otherwise    what it had, until it is freed
+ *   ended otherwise    the bytes that it had, until it is freed
  *
  * A shared count reserves its path until it is freed (count.c). */
 #include "lock/claim.h"
@@ -21,8 +21,8 @@
 /* The default of jute.maxbuffer in bytes: the longest request, without its own length field. */
 enum { MAXBUFFER = 0xfffff };
 
-/* Fields of fixed size in bytes, with some room: of SetWatches; of a create without its path, contents and
- * ACL. */
+/* Upper bounds in bytes: of SetWatches without paths; of a create without path, contents and ACL; of a
+ * string's length field; of an ACL entry without strings. */
 enum { SET_WATCHES = 64, CREATE = 64, STRING = 4, ACL = 4 };
 
 static uint64_t maxbuffer(const struct ls_session *session)
@@ -42,7 +42,6 @@ uint32_t lock_packets_watch_size(const struct ls_session *session, size_t path_s
     return (uint32_t)(STRING + chroot_size(session) + path_size);
 }
 
-/* Returns the bytes of SetWatches for a node of the place with a name of this size. */
 static uint64_t path_size(const struct lock_place *place, size_t name_size)
 {
     return lock_packets_watch_size(place->session, place->size + 1 + name_size);
@@ -52,8 +51,6 @@ static uint64_t own_size(const struct lock_place *place)
 {
     return path_size(place, lock_names_size((enum lock_role)place->role));
 }
-
-/* ---- watches ---- */
 
 static uint64_t needs(const struct lock_claim *claim)
 {
@@ -109,8 +106,6 @@ bool lock_packets_ears_fit(const struct ls_mutex *mutex)
             more += own_size(mutex->place);
     return lock_packets_fits(mutex->session, more);
 }
-
-/* ---- creates ---- */
 
 bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size)
 {
