@@ -56,7 +56,7 @@ int auth_add(zhandle_t *handle, const char *scheme, const char *cert, int size, 
         return ZBADARGUMENTS;
     }
     if (zh->state <= 0) {
-        return ZINVALIDSTATE; /* also between two connections */
+        return ZINVALIDSTATE; /* 0 = between two connections */
     }
     if (handle_lacks_memory(zh->client)) {
         return ZSYSTEMERROR;

@@ -252,7 +252,7 @@ static void fire(int server, const struct zk_txn *txn)
     }
 }
 
-/* Queues the batch for one follower, and behind it `reply`, if the client is connected there; else NULL. */
+/* Queues the batch for one follower, and behind it `reply`; NULL = the client is not connected there. */
 static void forward(int server, int client, int slot, const struct zk_message *reply)
 {
     LS_ASSERT(server > 0 && server < fakezk.options.servers);

@@ -87,7 +87,7 @@ struct zk_log {
     int32_t now_ms;                        /* the clock in ms, if the world supplies none */
     uint32_t adopted;                      /* 1: a client has used the id of another client's session (F18) */
     uint32_t epochs;                       /* number of epochs begun after the first */
-    int32_t begin[FAKEZK_EPOCHS_MAX];      /* of each of them: the number before its first transaction */
+    int32_t begin[FAKEZK_EPOCHS_MAX];      /* by epoch after the first: last number before it */
     uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* sessions opened so far, by client */
     struct pack_table table;
 };
@@ -434,7 +434,7 @@ int auth_add(zhandle_t *zh, const char *scheme, const char *cert, int size, void
 /* Marks a request, and its sub-requests, as sent by the identity `who`. */
 void auth_sign(struct zk_request *request, uint16_t who);
 
-/* Return whether a server accepts the ACL of a request; the permissions of its one identity, 0 = none. */
+/* Return whether a server accepts a request's ACL; the ACL's identity and its permissions, 0 = none. */
 bool auth_acl_is_valid(const struct zk_request *request);
 uint32_t auth_owner(const struct zk_request *request);
 
@@ -510,7 +510,7 @@ void server_apply(int client, int slot, bool refused);
 void server_send(int client, int slot, const struct zk_message *message);
 /* Returns whether a follower has yet to apply the session's end. */
 bool server_awaits_end(int server, int32_t session);
-/* Fires the watches of a change, by its number `cause`. `owner`: 1 + client of the node, 0 = none. */
+/* Fires the watches of a change; `cause`: its transaction. `owner`: 1 + client of the node, 0 = none. */
 void server_fire(int server, int type, const char *path, int32_t czxid, int32_t cause, int owner);
 void server_watch_add(int server, int client, int slot, int table, const char *path);
 void server_watch_drop(int client, int slot);
@@ -537,8 +537,8 @@ static inline struct session_users session_users(int32_t number)
                                                   : (struct session_users){client, client + 1};
 }
 
-/* Returns a session; NULL = its end is committed. Looks first at the place that it has while each client has
- * one session: this is asked about every handle in every step. */
+/* Returns a session; NULL = its end is committed. Looks first where it is while each client has one session:
+ * this is asked about every handle in every step. */
 static inline struct zk_session *session_find(int32_t number)
 {
     struct pack pack = log_pack();

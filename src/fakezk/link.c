@@ -29,7 +29,7 @@ static uint32_t node_events(int client, int slot)
     return count;
 }
 
-/* Receives a message: the client's zxid moves (F44), watches are set (F38), or taken for an event (F70). */
+/* Receives a message: the client's zxid moves (F44), watches are set (F38), or leave the tables (F70). */
 void link_receive(int client, int slot, struct zk_message *message)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -328,7 +328,7 @@ static bool read_ahead(int client, int slot, bool late)
     return true;
 }
 
-/* Lets the server read up to `apply` requests. Notes in `lost` all that are answered or forwarded. */
+/* Lets the server read up to `apply` requests. Moves to `lost` those that are answered or forwarded. */
 static void read_on(int client, int slot, int apply, bool late)
 {
     struct pack pack = client_pack(client);

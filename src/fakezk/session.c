@@ -40,7 +40,7 @@ bool session_healthy(const struct zk_session *session)
     return !client_at(zh->client)->paused && !client_at(zh->client)->partitioned;
 }
 
-/* Returns the deadline: the end of the timeout, moved on to the next tick (F27). */
+/* Returns the deadline: the first tick behind the end of the timeout (F27). */
 int32_t session_deadline_ms(const struct zk_session *session)
 {
     int32_t tick = fakezk.options.tick_ms;

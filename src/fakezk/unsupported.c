@@ -160,8 +160,7 @@ void zoo_deterministic_conn_order(int yesOrNo)
     (void)yesOrNo;
 }
 
-/* Ignores the certificate: a world has no wire to tap. zookeeper.h declares this function with OpenSSL
- * only. */
+/* Ignores the certificate: a world has no wire to tap. zookeeper.h declares this with OpenSSL only. */
 zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn, int recv_timeout,
                               const clientid_t *clientid, void *context, int flags);
 

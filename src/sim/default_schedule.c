@@ -160,7 +160,6 @@ static void pass_give_ups(struct passing *passing)
     }
 }
 
-/* Lets the sessions of processes expire that are cut off, paused, or not started. */
 static void pass_expiries(struct passing *passing)
 {
     for (int p = 0; p < passing->world->options.processes; p++) {
@@ -178,7 +177,6 @@ static void pass_expiries(struct passing *passing)
     }
 }
 
-/* Lets each timer that is armed at the call fire once. */
 static void pass_timers(struct passing *passing)
 {
     struct armed {

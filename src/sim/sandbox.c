@@ -141,7 +141,6 @@ static bool call_aside(void (*fn)(void *ctx), void *ctx)
     return came_back;
 }
 
-/* Crashes the process that the client library has ended in this step. */
 static void bury_aborted(void)
 {
     int p = the_world.aborted - 1;

@@ -121,7 +121,7 @@ struct world {
     bool zoned;      /* there is a guard, and memory has red zones (red_zones.c) */
     bool entered;    /* a recipe was entered in this guarded step */
     enum world_doubt doubt;
-    bool sums;
+    bool sums;       /* events are added up in event_sum */
     bool muted;      /* events are not shown: the step will be done again */
     bool observing;  /* a judge looks at an event */
     uint8_t painted; /* kinds of memory that are painted: PAINT_… */
@@ -234,8 +234,7 @@ static inline bool write_waits(int p, int owner)
 
 void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Tell judges that the called recipe, or that of p, breaks a rule. `where`: a function or text; NULL =
- * none. */
+/* Tell judges that the called recipe, or that of p, breaks a rule. `where`: function, text or NULL. */
 void world_note_offence(enum event_offence offence, const char *where);
 
 void world_tell_offence(int p, enum event_offence offence, const char *where);
