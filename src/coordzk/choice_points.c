@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Worlds that lack a choice point (src/sim/choice_points.c): the actions that are no choice.
+/* Worlds that lack a choice point (docs/fidelity.md): removes the actions that are no choice.
  *
- * Each rule keeps at least one of the actions that happen by themselves, and the next rule looks at the
- * remaining ones. So a world without choices has fewer runs, but none that ends early. */
+ * Each rule keeps at least one action of the system, and the next rule looks at the remaining ones. So such a
+ * world has fewer runs, but none that ends early. */
 #include "coordzk/internal.h"
 
 #include "base/assert.h"
 
 #include <string.h>
 
-/* ---- what is left of a list ---- */
-
-/* A list, and the facts in it that decide about other actions. */
+/* A list of actions, and the facts in it that decide about other actions. */
 struct look {
     const struct action *actions;
     int count;
-    int mover;   /* the first process with a step under way, -1 = none */
-    bool buries; /* an expired session can end */
+    int mover;   /* lowest process with a step under way, -1 = none */
+    bool buries; /* a closing session can end */
     bool calls;  /* a callback can run */
 };
 
@@ -51,7 +49,7 @@ static bool is_own(const struct action *action)
            action->kind == ACTION_FIRE;
 }
 
-/* a: sessions take turns. While a step of one is under way, the others wait. */
+/* a: sessions take turns. While a step of one process is enabled, those of others are no choice. */
 static bool is_out_of_turn(const struct look *look, const struct action *action)
 {
     return look->mover >= 0 && is_own(action) && action->process != look->mover;
@@ -63,7 +61,6 @@ static bool in_flight(int p, int handle)
     return handle >= 0 && fakezk_outstanding(p, handle) + fakezk_unreceived_messages(p, handle) > 0;
 }
 
-/* Returns true if a message is under way on some link of the process. */
 static bool some_in_flight(int p)
 {
     int handle;
@@ -90,7 +87,7 @@ static bool breaks_in_flight(const struct look *look, const struct action *actio
     return breaks;
 }
 
-/* c: a message that is lost on a link was not applied. No write that was, or will be, loses its answer. */
+/* c: no write that was applied, or will be, loses its answer. */
 static bool hides_write(const struct look *look, const struct action *action)
 {
     int handle;
@@ -115,7 +112,7 @@ static bool hides_write(const struct look *look, const struct action *action)
     }
 }
 
-/* Returns the handle that has this session; -1 if its process has left it. */
+/* Returns the handle that has the session; -1 = its process has left it. */
 static int handle_of(const struct action *expire)
 {
     LS_ASSERT(expire->kind == ACTION_EXPIRE);
@@ -127,7 +124,7 @@ static int handle_of(const struct action *expire)
     return -1;
 }
 
-/* e: a client connects to the first server that takes it, and is back before its session can end. */
+/* e: a client connects to the first server that takes it, and is back before its session can expire. */
 static bool connects_elsewhere(const struct look *look, const struct action *action)
 {
     if (action->kind == ACTION_EXPIRE) {
@@ -144,7 +141,7 @@ static bool connects_elsewhere(const struct look *look, const struct action *act
     return false;
 }
 
-/* f: a session expires only while nothing of it is under way, and ends in the same moment. */
+/* f: a session expires only while nothing of it is under way, and then ends before anything else happens. */
 static bool expires_in_flight(const struct look *look, const struct action *action)
 {
     if (look->buries) {
@@ -155,7 +152,7 @@ static bool expires_in_flight(const struct look *look, const struct action *acti
            fakezk_outstanding(action->process, handle) + fakezk_queued(action->process, handle) > 0;
 }
 
-/* i: a client never stands still. It is told of its messages before anything else happens. */
+/* i: a client never stands still: its callbacks run before anything else happens. */
 static bool overtakes_callback(const struct look *look, const struct action *action)
 {
     return look->calls && action->kind != ACTION_DELIVER;

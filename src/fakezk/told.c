@@ -84,7 +84,7 @@ static void note(int value, int from, int to)
     }
 }
 
-/* Notes a result code. Most of them are ZOK, which needs no search. */
+/* Most codes are ZOK, which needs no search. */
 int tell_code(int rc)
 {
     if (rc == ZOK) {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The batch: the transactions of the write that the leader is carrying out.
- *
- * One write is under way at a time, so there is one batch. A write begins with batch_clear() and leaves its
- * transactions behind: the batch is no part of a world's state. */
+/* The batch: the transactions of the one write that the leader is carrying out. The next write begins with
+ * batch_clear(), so the batch is no part of a world's state. */
 #include "fakezk/internal.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Worlds that lack a choice point: they show which violations a search finds by means of it. If the point is
- * a constant of the run, it gets its plainest value when the world is laid out. If it consists of actions,
- * the coordinator takes some out of the list of enabled ones. */
+/* Worlds that lack a choice point, to show which violations a search finds by means of it. Constants of a run
+ * get their plainest value here. Actions are removed from lists by the coordinator. */
 #include "sim/world.h"
 
 #include <string.h>
@@ -31,8 +30,6 @@ void world_without_text(uint32_t mask, char text[WORLD_WITHOUT_MAX])
     }
     *text = 0;
 }
-
-/* ---- constants ---- */
 
 void without_constants(struct world_options *options)
 {

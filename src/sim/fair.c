@@ -3,11 +3,11 @@
 
 /* Questions about "for ever": which processes wait, a world without further faults, and weak fairness.
  *
- * Weak fairness: an action that is fair, and enabled all the time, is done some time. Fair are
- * - steps of the system, but no write that is read behind a broken link (ACTION_LINGER): it may be lost;
+ * Weak fairness: a fair action that stays enabled is done at last. Fair are
+ * - steps of the system, but not ACTION_LINGER: a write behind a broken link may be lost;
  * - free expiries, and ends of faults, but no restart: a crashed process may stay away, and its session ends;
- * - verbs of programs, but no acquire, cancel, start or open: no owner has to want a lock. A holder gives it
- *   back as its program says. */
+ * - verbs of programs, but no acquire, cancel, start or open: no owner has to want a lock, but a holder gives
+ *   it back as its program says. */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -53,8 +53,8 @@ static bool is_fair(const struct action *action)
     return action_has(action, TRAIT_FAIR) || the_world.coordinator->price(action) != 0;
 }
 
-/* Appends the action's server, directory, or process. Of a process it adds the handle, unless that is the
- * first; or, if owners have programs of their own, the owner. */
+/* Appends the server, directory or process; behind it the handle, if it is no first one, or the task's
+ * owner. */
 static void add_role(const struct action *action, char *text)
 {
     size_t used = strlen(text);

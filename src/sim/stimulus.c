@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Stimuli for coverage reports: the event that an action brings to a recipe, and the recipe's state then. */
+/* Stimuli for coverage reports: the event that an action brings to a recipe, and its state then. */
 #include "base/assert.h"
 #include "sim/remark.h"
 #include "sim/world.h"
 
 #include <stdio.h>
 
-/* Returns the stimulus of a verb or restart that enters a recipe; NULL for other actions. */
+/* Returns the stimulus of a verb or restart that enters a recipe; NULL = another action. */
 static const char *name_verb(const struct action *action)
 {
     if (action->kind == ACTION_ACQUIRE && action->timeout_ms >= 0) {
@@ -48,7 +48,6 @@ uint32_t world_recipe_states(struct world *world, int process)
     return recipe->states_now(process_state(process));
 }
 
-/* Writes a count, as in "1 reply is". */
 static int say_count(char *text, size_t size, int count, const char *one, const char *several)
 {
     return snprintf(text, size, "%d %s", count, count == 1 ? one : several);
