@@ -113,7 +113,7 @@ static const uint64_t ALLOWED =
     OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING |
     OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF;
 
-/* Refuses options with which a search cannot be saved: a checkpoint holds the waiting states of a depth-first
+/* Refuses options with which a search cannot be saved: a checkpoint has the waiting states of a depth-first
  * search by fingerprints. */
 static int check_checkpoint(struct cli_options *options)
 {
@@ -165,7 +165,6 @@ static int check_bitstate(const struct cli_options *options)
                                  options->resume != NULL ? "--resume" : "--checkpoint");
 }
 
-/* Refuses options that exclude each other. */
 static int look_through(struct cli_options *options)
 {
     const struct explore_options *search = &options->search;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The files of checkpoints: one for each scenario, named after it, in the folder that the user gives. */
+/* The files of checkpoints: one for each scenario, named after the scenario, in the user's folder. */
 #include "cli/cli.h"
 
 #include "base/file.h"
@@ -14,7 +14,7 @@
 
 #define SCENARIO_SUFFIX ".scn"
 
-/* Returns the last part of the path; *size is its length without the suffix. */
+/* Returns the last part of the scenario's path; *size is its length without the suffix. */
 static const char *short_name(const struct cli_job *job, int *size)
 {
     const char *name = job->scenario.input.name;
@@ -26,8 +26,7 @@ static const char *short_name(const struct cli_job *job, int *size)
     return name;
 }
 
-/* Returns the rank of a scenario among scenarios of the same name, from 1: it tells apart the files of
- * several folders. */
+/* Returns the rank, from 1, of a scenario among those of the same name in several folders. */
 static int place_among_equals(const struct cli_job *jobs, int job)
 {
     int size, other_size, place = 1;
@@ -78,7 +77,7 @@ static int find_old(const struct cli_options *options, const char *command, stru
                                      options->resume);
 }
 
-/* Names the new checkpoints, and refuses to overwrite the checkpoint of another search. */
+/* Names the new checkpoints. Refuses to overwrite the checkpoint of another search. */
 static int place_new(const struct cli_options *options, const char *command, struct cli_job *jobs, int count)
 {
     static const char ELSEWHERE[] =

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The work of a worker on a violation before the report. It looks for a shorter run with the same violation,
- * and makes the story from a replay of the written file. */
+/* The work of a worker on a violation before the report: a shorter run, and the story of its replay. */
 
 #include "base/file.h"
 #include "cli/cli.h"
@@ -15,7 +14,7 @@
 
 #define SUFFIX ".trace"
 #define MIN_SUFFIX ".min.trace"
-#define MAX_STEPS 5000000 /* some seconds; most violations need a tenth of a second */
+#define MAX_STEPS 5000000 /* some seconds */
 
 int cli_min_path(const char *path, char *out, size_t size)
 {
@@ -72,8 +71,6 @@ static void shrink(struct outcome *outcome, const struct trace *trace, volatile 
     }
 }
 
-/* Replays the run from its file and stores the story. The outcome becomes an error if the replay does not
- * show the violation. */
 static void replay(struct outcome *outcome, const struct trace *trace)
 {
     struct input_error error = {.text = "its trace violates nothing"};

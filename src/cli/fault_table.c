@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The table of faults by phase of a process, computed by running the directed scenarios, not by reading
- * them. */
+/* The table of lockstep list scenarios --table: faults by the phase of the process that they met, in runs of
+ * the directed scenarios. */
 
 #include "cli/cli.h"
 #include "scenario/direct.h"
@@ -15,10 +15,10 @@
 
 enum phase {
     PHASE_IDLE,
-    PHASE_ACQUIRE, /* has asked, and is not known to be behind another contender */
-    PHASE_WAIT,    /* watches a predecessor */
+    PHASE_ACQUIRE, /* an acquire is pending, and no watch on a predecessor was set */
+    PHASE_WAIT,    /* an acquire is pending, with a watch on a predecessor */
     PHASE_HOLD,
-    PHASE_RELEASE, /* has released; the node is not known to be gone */
+    PHASE_RELEASE, /* released, before EVENT_FREED */
     PHASES
 };
 
@@ -126,7 +126,7 @@ static void on_event(void *ctx, const struct event *event)
 
 /* ---- faults ---- */
 
-/* Returns the row of a fault: the row has the name of the fault's budget, or else of its verb. */
+/* Returns the row of a fault, by the name of the fault's budget, or else of its verb; -1 = none. */
 static int row_of(const struct action *action)
 {
     int fault = world_fault_of(action);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* lockstep merge: makes from the files of shards the report of a single process. */
+/* lockstep merge: the report of a whole call, from the files of its shards. */
 #include "cli/shard_file.h"
 #include "explore/search.h"
 #include "explore/search_parts.h"
@@ -38,14 +38,14 @@ static const char HELP[] =
 struct merge {
     struct shard_file *file; /* sorted by shard */
     int files;
-    const char *command;        /* of the shards */
-    struct cli_options options; /* options of the shards, with the reports wanted here */
+    const char *command;        /* command of the shards: run or check */
+    struct cli_options options; /* options of the shards; those of reports are of this call */
     struct cli_job *job;
     int jobs;
     struct parts_list list;
-    struct outcome **outcome; /* of each part; NULL = missing */
-    double *seconds;          /* of each part */
-    bool missing;
+    struct outcome **outcome; /* of each part of `list`; NULL = missing */
+    double *seconds;          /* of each part of `list` */
+    bool missing;             /* a shard is missing */
 };
 
 static int complain(const struct input_error *error)
@@ -150,7 +150,6 @@ static int compare_all(const struct merge *m)
     return 0;
 }
 
-/* Writes one line that names all missing shards. */
 static void note_missing(struct merge *m)
 {
     int shards = m->file[0].shards, at = 0;
@@ -171,7 +170,7 @@ static void note_missing(struct merge *m)
 
 /* ---- what the shards were told ---- */
 
-/* Checks the options of the shards as options of a command line. */
+/* Reads the options in the files as a command line of the shards' command, because files are not trusted. */
 static int read_options(struct merge *m, const struct cli_options *mine)
 {
     static char path[] = "path", name[8];
@@ -276,8 +275,9 @@ static void nothing_done(struct outcome *outcome, const char *what)
     outcome_say(outcome, "  %s was not done\n", what);
 }
 
-/* Adds the seeds in order up to the first one whose verdict is not `holds`, where a single process would have
- * stopped. Returns whether any seed was done. Sets *missing if a seed before that end was not. */
+/* Adds the parts with seeds, in order, up to the first with another verdict than VERDICT_HOLDS: there a
+ * single process would have stopped. Returns whether there was any part. Sets *missing to whether one of
+ * those before that end is missing. */
 static bool add_seeds(struct outcome *const *part, int count, struct outcome *outcome, bool *missing)
 {
     bool any = false, end = false;
@@ -304,7 +304,8 @@ static bool add_seeds(struct outcome *const *part, int count, struct outcome *ou
     return any;
 }
 
-/* Merges a directed run or a search with the random schedules after it, if it left something to look for. */
+/* Merges part[0], a directed run or a search, with the random schedules after it. These do not count if the
+ * first part is a violation or an error. */
 static void put_run_together(const struct merge *m, const struct scenario *scenario,
                              struct outcome *const *part, int count, struct outcome *outcome)
 {
@@ -375,7 +376,7 @@ static void put_together(const struct merge *m, struct cli_job *job, int from, i
     }
 }
 
-/* Merges the parts of each scenario, which are consecutive in the list. */
+/* The parts of a scenario are consecutive in the list. */
 static int put_all_together(struct merge *m)
 {
     int from = 0;

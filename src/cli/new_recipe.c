@@ -47,7 +47,6 @@ static const char REDIS_SCENARIO[] = "# Two clients take the lock once each, whi
                                      "process a b: acquire release\n"
                                      "explore loss<=1 late<=1 crash<=1 pause<=1 expire<=1 total<=1\n";
 
-/* A kind of folder. */
 struct kind {
     const char *word, *source,
         *installed; /* path of the first recipe in the source tree, and below the prefix of an installation */
@@ -61,10 +60,10 @@ static const struct kind KINDS[] = {
 
 static int count_kinds(void)
 {
-    return recipe_find("redis_mutex") != NULL ? 2 : 1; /* only one program has worlds of Redis */
+    return recipe_find("redis_mutex") != NULL ? 2 : 1; /* only lockstep-redis has worlds of Redis */
 }
 
-/* Contains the present paths of the program and of its headers. */
+/* Format: the paths of the program and of its headers, then seven times the name. */
 static const char MAKEFILE[] = "LOCKSTEP ?= %s\n"
                                "CFLAGS += -std=c11 -g -O2 -Wall -Wextra -fPIC\n"
                                "CPPFLAGS += -I%s\n"
@@ -100,7 +99,6 @@ static int cannot_write(const char *path)
     return CLI_ENVIRONMENT;
 }
 
-/* Writes one file of the folder and prints its path. */
 static int write_file(const char *folder, const char *name, const char *text, size_t size)
 {
     char path[PATH_MAX];
@@ -112,7 +110,7 @@ static int write_file(const char *folder, const char *name, const char *text, si
     return CLI_OK;
 }
 
-/* Writes the template under another name. */
+/* Writes the template, with the folder's name as the name of the recipe. */
 static int write_recipe(const char *folder, FILE *template)
 {
     char name[NAME_SIZE_MAX + 3], *text = NULL, line[1024];
@@ -135,7 +133,6 @@ static int write_recipe(const char *folder, FILE *template)
     return status;
 }
 
-/* The sources of the folder: the template, and two paths for the Makefile. */
 struct parts {
     const struct kind *kind;
     char program[PATH_MAX];

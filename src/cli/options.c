@@ -72,7 +72,7 @@ static const struct {
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
 
-/* Options that do not change the findings. */
+/* Options that do not affect the findings. */
 #define OPTIONS_ASIDE                                                                                        \
     (OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_WORKERS | \
      OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF)
@@ -111,7 +111,6 @@ static int read_number(const char *command, const char *name, const char *text, 
     return 0;
 }
 
-/* Reads a strategy of random schedules; a search has other strategies. */
 static int read_random_strategy(struct cli_options *options, const char *command, const char *text)
 {
     int strategy = strategy_find(text);
@@ -135,7 +134,7 @@ static int read_strategy(struct cli_options *options, const char *command, const
     return 0;
 }
 
-/* Reads 500M or 8G: a number with the unit K, M or G, powers of 1024. */
+/* Reads a size such as 500M or 8G, of at least 1 << min_shift bytes. */
 static int read_size(const char *command, const char *name, int min_shift, const char *text, size_t *out)
 {
     char expected[96];
@@ -171,7 +170,6 @@ static int read_budget(struct cli_options *options, const char *command, const c
     return 0;
 }
 
-/* Reads 2/5: the second of five. */
 static int read_shard(struct cli_options *options, const char *command, const char *text)
 {
     char *slash = NULL, *end = NULL;
@@ -189,7 +187,7 @@ static int read_shard(struct cli_options *options, const char *command, const ch
     return 0;
 }
 
-/* Reads the path of a shared object, or for shrink the name of the violation to keep. */
+/* Loads the shared object of a property; for shrink, `text` may also be the name of a property. */
 static int read_property(struct cli_options *options, const char *command, const char *text)
 {
     char why[PROPERTY_WHY_MAX];
@@ -209,7 +207,6 @@ static int read_property(struct cli_options *options, const char *command, const
     return CLI_USAGE;
 }
 
-/* Switches on an option without a value. */
 static void switch_on(struct cli_options *options, uint64_t bit)
 {
     switch (bit) {
@@ -431,7 +428,8 @@ bool cli_given(const struct cli_options *options, int index, char *text, size_t 
     return false;
 }
 
-/* Options that may differ between the parts of a resumed search, because they do not define it. */
+/* Options that note_identity() leaves out, or writes in another way. They may change when a search is
+ * resumed; recipe and properties are in the identity, and the strategy is always dfs. */
 static const uint64_t FREE_OPTIONS =
     OPTION_RECIPE | OPTION_PROPERTY | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
@@ -439,8 +437,8 @@ static const uint64_t FREE_OPTIONS =
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE |
     OPTION_COLOR | OPTION_SARIF;
 
-/* Writes the options that define a search, once each and in the order of the list. The recipe is always
- * named, and each property with a hash of its file. */
+/* Writes the options that define a search, in the order of OPTIONS. The recipe is always named, and each
+ * property with a hash of its file. */
 static void note_identity(struct cli_options *options)
 {
     char *text = options->identity;

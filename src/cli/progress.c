@@ -14,11 +14,11 @@
 
 #define REFRESH_MS 200
 #define SECONDS_BETWEEN_LINES 60
-#define SECONDS_VARIABLE "LOCKSTEP_PROGRESS_SECONDS" /* overrides the number of seconds; from 1 on */
+#define SECONDS_VARIABLE "LOCKSTEP_PROGRESS_SECONDS" /* replaces SECONDS_BETWEEN_LINES; from 1 on */
 
-static double begun_s;     /* start of the present scenarios */
-static double last_line_s; /* time of the last permanent line, or of the first begin if there is none; 0 = not
-                            * begun */
+/* Times of cli_now_s(). */
+static double begun_s;     /* of the last progress_begin() */
+static double last_line_s; /* of the last line that stays, or else of the first begin; 0 = not begun */
 
 static bool refreshes(void)
 {
@@ -52,7 +52,7 @@ void progress_clear(void)
     }
 }
 
-/* Reads a count that the worker changes meanwhile. */
+/* The worker changes the count meanwhile. */
 static uint64_t now_of(const uint64_t *count)
 {
     return __atomic_load_n(count, __ATOMIC_RELAXED);
@@ -71,7 +71,7 @@ static const char *in_short(double value, char text[16])
     return text;
 }
 
-/* Writes the age of the checkpoint, if the search is saved. */
+/* Writes the age of the checkpoint; "" if the search is not saved. */
 static void describe_checkpoint(char text[32], const struct cli_job *job)
 {
     const struct search_counts *search = &job->outcome->search;
@@ -106,7 +106,7 @@ static void describe(char *line, size_t size, const struct cli_job *job, double 
              in_short((double)now_of(&search->memory_bytes), text[5]), seconds, kept);
 }
 
-/* Returns the width of the terminal: a longer line could not be erased. */
+/* Returns the width of the terminal. A longer line could not be erased. */
 static int columns(void)
 {
     struct winsize window;
@@ -114,7 +114,7 @@ static int columns(void)
                                                                                : COLUMNS_DEFAULT;
 }
 
-/* Estimates the time left, as if the other scenarios took as long as the finished ones. */
+/* Estimates the time left from the mean time of the finished scenarios. */
 static void describe_rest(char text[48], int finished, int count)
 {
     double left_s = finished > 0 ? (cli_now_s() - begun_s) / finished * (count - finished) : 0;

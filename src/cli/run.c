@@ -78,7 +78,7 @@ struct summary {
     const struct cli_options *options;
     int verdicts[VERDICT_ERROR + 1];
     int violating; /* violating scenarios reported so far */
-    bool broken;   /* a report could not be written */
+    bool broken;   /* the environment failed: a report or worker is missing */
 };
 
 static struct report_context context_of(const struct cli_options *options)
@@ -90,7 +90,7 @@ static struct report_context context_of(const struct cli_options *options)
                                    .program = cli_program()};
 }
 
-/* Returns whether the user named a scenario: by its path, or by a filter. */
+/* Returns whether the user named this scenario by its path, or gave a filter. */
 static bool is_named(const struct cli_options *options, const char *name)
 {
     bool named = options->filter != NULL;
@@ -138,7 +138,7 @@ static int exit_status(const struct summary *summary)
     return verdicts[VERDICT_LIMIT] > 0 || cli_interrupted() ? CLI_LIMIT : CLI_OK;
 }
 
-/* With --json, standard output may hold nothing but JSON. */
+/* With --json, standard output must be JSON alone. */
 static void closing_line(const struct summary *summary, int missing)
 {
     const int *verdicts = summary->verdicts;
@@ -155,8 +155,8 @@ static void closing_line(const struct summary *summary, int missing)
     fputc('\n', out);
 }
 
-/* Returns whether a file can be written. An existing file is not opened: the reader of a pipe would see its
- * end. A new file is removed again. */
+/* Returns whether a file can be written. Does not open an existing file: if it is a pipe, its reader would
+ * see the end. Removes a new file again. */
 static bool can_write(const char *path)
 {
     if (access(path, F_OK) == 0) {
@@ -173,7 +173,6 @@ static int cannot_write(const char *command, const char *what, const char *optio
     return CLI_ENVIRONMENT;
 }
 
-/* Writes the reports about all jobs together. */
 static void report_all(struct summary *summary, const char *command, const struct report_item *items,
                        int count, int finished, const struct enumeration *worlds)
 {
@@ -200,7 +199,7 @@ static void report_all(struct summary *summary, const char *command, const struc
     }
 }
 
-/* Writes everything after the reports of the single scenarios, and returns the exit status. */
+/* Writes all that follows the reports of single scenarios. Returns an exit status. */
 static int end_report(struct summary *summary, const char *command, const struct cli_job *jobs, int count,
                       int finished, const struct enumeration *worlds)
 {
@@ -235,8 +234,8 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
     return end_report(&summary, command, jobs, count, finished, NULL);
 }
 
-/* Runs the worlds after the suite's situations, unless a situation fails. Reports failing worlds like
- * situations. Returns the number of added jobs, or -1. */
+/* Runs the worlds after the suite's situations, unless a situation fails. Adds the failing worlds as jobs,
+ * and reports them. Returns their number, or -1 with errno set. */
 static int run_worlds(struct summary *summary, struct enumeration *worlds, struct cli_job **jobs, int *count)
 {
     const struct cli_options *options = summary->options;
@@ -284,7 +283,7 @@ static int run_all(const struct cli_options *options, const char *command, struc
     return status;
 }
 
-/* Checks the output paths before the first run, because that may be a long one. */
+/* Checks the output paths early, because the runs may take long. */
 static int check_outputs(const struct cli_options *options, const char *command)
 {
     if (options->out_given &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* One shard of a call of run or check. Each of its parts runs in a process of its own, like a scenario. The
- * files' claims are not judged here but in lockstep merge, which has all parts. */
+/* One shard of a call of run or check. Each of its parts is a job of its own. The claims of scenario files
+ * are judged by lockstep merge, which has all parts. */
 #include "cli/shard_file.h"
 
 #include "base/file.h"
@@ -34,8 +34,8 @@ static void report(void *ctx, const struct cli_job *job)
     }
 }
 
-/* Makes a job with a scenario of its own for each part of this shard. Returns their number, or -1 if memory
- * is short. */
+/* Makes a job, with its own scenario, for each part of this shard. Returns their number, or -1 if memory is
+ * short. */
 static int make_jobs(const struct cli_options *options, const struct cli_job *scenarios,
                      const struct parts_list *list, struct cli_job **jobs)
 {

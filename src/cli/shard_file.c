@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHOLE_NUMBERS_MAX 9007199254740992.0 /* the largest range of exact integers in JSON */
+#define WHOLE_NUMBERS_MAX 9007199254740992.0 /* 2^53: all integers up to it are exact in JSON */
 
 static const char *const KINDS[] = {[CLI_PART_WHOLE] = "",
                                     [CLI_PART_FIRST] = "first",
@@ -25,7 +25,7 @@ enum field_type { FIELD_COUNT, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE, FIELD_TEXT }
 struct field {
     const char *name;
     enum field_type type;
-    size_t offset, size; /* in the object; the size of a text includes its final 0 */
+    size_t offset, size; /* in bytes, in the object; the size of a text includes its final 0 */
 };
 
 #define COUNT(type, member)                                                                                  \
@@ -82,7 +82,7 @@ static const struct field FINDING[] = {COUNT(check_finding, premises), BOOL(chec
 
 /* ---- writing ---- */
 
-/* Adds a count; as a text if it has more digits than a JSON number can hold. */
+/* Adds a count: as a text if a JSON number cannot be exact. */
 static bool add_count(cJSON *object, const char *name, uint64_t value)
 {
     char digits[24];
@@ -126,7 +126,6 @@ static bool add_fields(cJSON *object, const void *from, const struct field *fiel
     return added;
 }
 
-/* Writes the fields in the order of struct tried. */
 static bool add_tried(cJSON *object, const struct tried *tried)
 {
     cJSON *list = cJSON_AddArrayToObject(object, "tried");
@@ -438,7 +437,7 @@ int shard_part(const struct shard_file *file, int index, const struct parts_list
     return name ? wrong_field(file, name, error) : at;
 }
 
-/* Complains of the position at which the text stops being JSON. */
+/* Complains of the position from which on the text is no JSON. */
 static int complain_of_text(const struct input *input, const char *end, struct input_error *error)
 {
     const char *start = input->text;

@@ -60,7 +60,7 @@ static void on_interrupt(int signal)
 
 struct watch {
     struct timespec start;
-    int64_t shown_ms; /* when the progress line was last drawn */
+    int64_t shown_ms; /* time after `start` at which the progress line was last drawn */
     bool shows;       /* standard error is a terminal */
 };
 
@@ -169,7 +169,7 @@ static int shrink(const struct cli_options *options, const struct trace *trace, 
     return status;
 }
 
-/* Loads the trace's properties, and checks that the wanted property exists: the trace may bring it. */
+/* Loads the trace's properties, then checks that the wanted property exists: it may be one of them. */
 static int check_property(const struct cli_options *options, const struct trace *trace)
 {
     struct input_error error;

@@ -25,8 +25,8 @@ static bool is_matched(const struct cli_options *options, const char *name)
     return options->filter == NULL || fnmatch(options->filter, name, 0) == 0;
 }
 
-/* Returns false if no world of the class can match, because the literal beginning of the filter differs from
- * the names. */
+/* Returns false if no world of the class can match: names differ from the filter before its first
+ * wildcard. */
 static bool class_may_match(const struct cli_options *options, const struct world_class *class)
 {
     char name[WORLDS_NAME_MAX], start[WORLDS_NAME_MAX + 8];
@@ -37,7 +37,7 @@ static bool class_may_match(const struct cli_options *options, const struct worl
                    literal < (size_t)size ? literal : (size_t)size) == 0;
 }
 
-/* Reads a world as a scenario. Returns false if the filter or the recipe excludes it. */
+/* Reads a world as a scenario. Returns false, with nothing to close, if filter or recipe exclude it. */
 static bool read_world(const struct cli_options *options, const struct world_spec *spec, struct cli_job *job)
 {
     char name[WORLDS_NAME_MAX], text[WORLDS_TEXT_MAX];
@@ -48,7 +48,7 @@ static bool read_world(const struct cli_options *options, const struct world_spe
     }
     worlds_text(spec, text);
     if (scenario_read_bytes(&job->scenario, name, text, strlen(text), &error) != 0) {
-        fprintf(stderr, "%s\n", error.text); /* a bug: the enumeration wrote a text that the parser refuses */
+        fprintf(stderr, "%s\n", error.text); /* worlds_text() wrote a text that the parser refuses */
         abort();
     }
     if (cli_suite_leaves_out(&job->scenario, cli_recipe(options, &job->scenario)) != NULL) {
@@ -64,7 +64,7 @@ static bool read_world(const struct cli_options *options, const struct world_spe
     return true;
 }
 
-/* The position of a world in the list. */
+/* The position of a world in the list of all worlds. */
 struct place {
     int class, world;
 };
@@ -92,12 +92,12 @@ struct batch {
     struct cli_job job[BATCH_MAX];
     struct place place[BATCH_MAX];
     int count;
-    int next;    /* index of the first job not yet reported */
+    int next;    /* index of the first job that is not yet reported */
     int failing; /* index of the first failing job, -1 = none */
 };
 
-/* Returns whether a world fails. A directed world that differs does not: it expects only the properties of a
- * recipe, and a command that the recipe had no use for makes it differ. */
+/* Returns whether a world fails. VERDICT_DIFFERS of a directed world is no failure: such a world is about
+ * properties alone, and differs if the recipe has no use for a command. */
 static bool has_failed(const struct cli_job *job)
 {
     enum verdict verdict = job->outcome->verdict;
@@ -105,7 +105,7 @@ static bool has_failed(const struct cli_job *job)
     return verdict == VERDICT_VIOLATED || verdict == VERDICT_ERROR || differs;
 }
 
-/* Returns what a world takes from a budget: its states, or the steps of a directed run. */
+/* Returns the cost of a world to the budget: its states, or the steps of a directed run. */
 static uint64_t states_of(const struct outcome *outcome)
 {
     return outcome->search.states > 0 ? outcome->search.states : outcome->steps;
@@ -123,7 +123,7 @@ static bool is_spent(const struct batch *batch, const struct outcome *outcome)
     return late || cli_interrupted() || states_of(outcome) > budget->states;
 }
 
-/* Jobs are reported in the order of the list; the first gap ends the batch. */
+/* Takes the report of a job. Reports come in the order of the list; the first gap ends the batch. */
 static void on_world(void *ctx, const struct cli_job *job)
 {
     struct batch *batch = ctx;
@@ -150,7 +150,8 @@ static void on_world(void *ctx, const struct cli_job *job)
     }
 }
 
-/* Fills the batch with the next worlds. Excluded worlds before the first of the batch are counted at once. */
+/* Fills the batch with the next worlds of one class. Excluded worlds before the first of them are counted at
+ * once, with the position moved behind them. */
 static void fill(struct batch *batch)
 {
     struct enumeration *worlds = batch->worlds;
@@ -196,10 +197,10 @@ static void empty(struct batch *batch)
 
 /* ---- what fails ---- */
 
-/* State while smaller worlds are tried. */
+/* A round of smaller worlds. */
 struct attempt {
     struct cli_budget *budget;
-    check_mask violated; /* properties, of which one must be violated */
+    check_mask violated; /* a smaller world fails if it violates one of these properties */
     struct cli_job job[BATCH_MAX];
     struct world_spec spec[BATCH_MAX];
     int count, next, found;
@@ -220,8 +221,8 @@ static void on_attempt(void *ctx, const struct cli_job *job)
     }
 }
 
-/* Tries all worlds that are one step smaller; the first failing one replaces *spec. Returns 1 if there is
- * one, 0 if not, -1 on an error. */
+/* Tries all worlds that are one step smaller than *spec. The first failing one replaces *spec. Returns 1 if
+ * there is one, 0 if not, -1 on an error. */
 static int try_smaller(const struct cli_options *options, struct world_spec *spec, check_mask violated)
 {
     static struct attempt attempt;
@@ -253,7 +254,6 @@ static void ignore(void *ctx, const struct cli_job *job)
     (void)job;
 }
 
-/* Adds a finished job to the list, with a copy of its outcome. */
 static int keep_job(const struct cli_job *job, struct cli_job **jobs, int *count)
 {
     bool room = array_resize(jobs, (size_t)*count + 1, sizeof **jobs);
@@ -267,7 +267,7 @@ static int keep_job(const struct cli_job *job, struct cli_job **jobs, int *count
     return 0;
 }
 
-/* Writes the world as NAME.scn beside its trace NAME.trace. */
+/* Writes the world's text as NAME.scn beside its trace NAME.trace. */
 static void write_scenario(struct cli_job *job)
 {
     char path[OUTCOME_TRACE_MAX + 8];
@@ -284,7 +284,7 @@ static void write_scenario(struct cli_job *job)
     }
 }
 
-/* Searches the smallest failing world once more, with a shrunk trace, and adds it to the list. */
+/* Searches the smallest failing world once more, now with a shrunk trace, and adds it to the list. */
 static int show(const struct cli_options *options, const struct world_spec *spec, struct cli_job **jobs,
                 int *count)
 {
@@ -306,7 +306,7 @@ static int show(const struct cli_options *options, const struct world_spec *spec
     return result;
 }
 
-/* Returns whether a world is already in the list of failing worlds: many worlds are reduced to one. */
+/* Many worlds are reduced to one: returns whether the list has this world already. */
 static bool is_known(const struct world_spec *spec, const struct cli_job *jobs, int count)
 {
     char name[WORLDS_NAME_MAX];
@@ -348,7 +348,6 @@ static bool kept_path(const char *folder, char path[CLI_CHECKPOINT_MAX])
     return snprintf(path, CLI_CHECKPOINT_MAX, "%s/" KEPT_NAME, folder) < CLI_CHECKPOINT_MAX;
 }
 
-/* Writes one line that identifies the enumeration: its build and its options. */
 static void identity_of(const struct cli_options *options, char *text, size_t size)
 {
     char build[BUILD_ID_MAX];
@@ -388,7 +387,7 @@ static bool read_line(FILE *file, char *line, size_t size)
     return true;
 }
 
-/* Reads a saved enumeration; returns false with *why if the file is damaged or of another enumeration. */
+/* Reads a saved enumeration. Returns false with *why if the file is damaged or of another enumeration. */
 static bool take(FILE *file, const char *identity, struct enumeration *worlds, const char **why)
 {
     char line[CLI_IDENTITY_MAX + BUILD_ID_MAX + 8];
@@ -475,7 +474,7 @@ static struct cli_budget budget_of(const struct cli_options *options)
     return budget;
 }
 
-/* Returns the options for searches of worlds, without those of the suite and of reports. */
+/* Returns the options for searches of worlds: without those of the suite, of checkpoints and of limits. */
 static struct cli_options plain(const struct cli_options *options, struct cli_budget *budget)
 {
     struct cli_options plain = *options;

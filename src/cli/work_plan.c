@@ -43,8 +43,8 @@ static int add_layers(const struct cli_options *options, const struct cli_job *j
     return result;
 }
 
-/* Adds the seeds as one range for each shard. So the work of a single process up to its first violation is
- * the work of the shards before that violation, and a part of its own shard's. */
+/* Adds the seeds as one range for each shard, in order. So a single process, which stops at the first
+ * violation, does the work of the earlier shards and the beginning of the violating shard. */
 static int add_seeds(const struct cli_options *options, int scenario, int shards, struct parts_list *list)
 {
     uint64_t done = 0;
@@ -64,8 +64,8 @@ static int add_seeds(const struct cli_options *options, int scenario, int shards
     return result;
 }
 
-/* Deals parts to shards. The last layer of a search takes longer than all others together. So the last layers
- * of all searches are dealt first, then the layers with one fault less, and so on. */
+/* Deals parts to shards. The last layer of a search takes longer than all its other layers together. So the
+ * last layers of all searches are dealt first, then the layers with one fault less, and so on. */
 static void deal(struct parts_list *list, const struct cli_job *jobs, int shards)
 {
     int next = 0, left = 0;

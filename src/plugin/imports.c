@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The functions that a recipe may call besides zookeeper.h and its environment: functions of the C library
- * that depend on their arguments alone. The list names allowed functions, because no list of forbidden ones
- * can be complete. */
+/* The functions of the C library that a recipe may call: those that depend on their arguments alone. The list
+ * has the allowed functions, because no list of forbidden ones can be complete. */
 #include "base/assert.h"
 #include "coord/coordinator.h"
 #include "plugin/plugin.h"
@@ -32,7 +31,7 @@ static const char ALLOWED[] =
     " printf vprintf fprintf vfprintf puts fputs putc fputc putchar fwrite fflush perror stdout stderr"
     " malloc calloc realloc free strdup strndup ";
 
-/* Functions that authors of recipes often want, and their replacements. */
+/* Forbidden functions that authors of recipes often want, for a better reason in the refusal. */
 static const struct {
     const char *names;
     const char *instead;
@@ -52,7 +51,7 @@ static const struct {
     {" strtok strerror localtime gmtime asctime ctime setlocale ", "which keeps state of its own"},
 };
 
-/* Returns whether a name stands in a list. An empty name, which a damaged file may have, stands in none. */
+/* Returns whether a list has a name. A damaged file may have an empty name, which no list has. */
 static bool is_in(const char *list, const char *name)
 {
     size_t size = strlen(name);
@@ -69,7 +68,7 @@ static bool begins(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Returns whether a name is a compiler's checked form of an allowed function: __memcpy_chk. */
+/* Returns whether a name is a compiler's checked form of an allowed function, such as __memcpy_chk. */
 static bool is_checked_form(const char *name)
 {
     char plain[64];
@@ -81,7 +80,7 @@ static bool is_checked_form(const char *name)
     return is_in(ALLOWED, plain);
 }
 
-/* Returns whether a compiler adds the function for its own purposes. */
+/* Returns whether compilers and their tools call the function by themselves. */
 static bool is_of_a_tool(const char *name)
 {
     static const char *const PREFIXES[] = {"__asan_", "__ubsan_", "__tsan_", "__sanitizer_",
@@ -122,7 +121,7 @@ static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
     return false;
 }
 
-/* Refuses a blocking call of a client. The name of its asynchronous twin has an `a` behind the underscore. */
+/* Refuses a blocking call of a client library: one with an asynchronous twin, as zoo_get has zoo_aget. */
 static bool is_client_call_allowed(const char *name, char why[PLUGIN_WHY_MAX])
 {
     char twin[64];
@@ -204,12 +203,11 @@ static char *copy_all(const char *text)
     return copy_some(text, SIZE_MAX);
 }
 
-/* ---- output for inspection: the file makes no difference, all output goes to one place ---- */
+/* ---- output for inspection: to one place, whatever the file is ---- */
 
 #define WRITTEN_MAX 8192 /* bytes of one call; the rest is cut off */
 
-/* Return the results of the C library, so that a recipe behaves the same whether its output is kept or
- * not. */
+/* These functions return what the C library returns. A recipe cannot tell whether its output is kept. */
 static int write_list(FILE *file, const char *format, va_list args)
 {
     static char text[WRITTEN_MAX];
@@ -276,8 +274,7 @@ static int print_format_checked(int flag, const char *format, ...)
     return size;
 }
 
-/* Copies the bytes even if the output is not kept, so that each step finds a read of forbidden memory
- * alike. */
+/* Copies the bytes even if the output is not kept: a read of forbidden memory must crash in both cases. */
 static void put_bytes(const void *bytes, size_t size)
 {
     static char text[WRITTEN_MAX];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Opens shared objects with recipes, and never closes them: recorded data may refer to their code and
- * constants. */
+/* Opens shared objects with recipes, and never closes them: saved states may point to their code and data. */
 #include "plugin/plugin.h"
 
 #include "base/assert.h"
@@ -21,7 +20,6 @@
 #define RECIPES_MAX 8
 #define TRIAL_S 10
 
-/* An open shared object. */
 struct opened {
     struct ls_recipe recipe;
     struct ls_mark *marks;
@@ -133,8 +131,8 @@ static const struct ls_recipe *take(const char *path, void *handle, char *why)
                   WORLD_HEAP_BYTES);
 }
 
-/* Loads the file in a child process first, because the loader trusts a file and runs its constructors.
- * Returns false unless that process exits with status 0. */
+/* Loads the file in a child process, because the loader trusts a file and runs its constructors. Returns
+ * false if the child dies or takes too long. */
 static bool survives(const char *file)
 {
     int status = 0;

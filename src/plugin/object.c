@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Reads ELF files by libelf, which validates them. */
+/* Reads ELF files by libelf, which checks them. */
 #include "plugin/plugin.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ const char *object_import(const struct object *object, int index)
     const char *name = "";
     for (int i = 1; section != NULL && name != NULL; i++) {
         name = symbol_at(object, section, &header, i, &symbol);
-        /* A weak symbol need not be provided: compilers' tools use such symbols as a question. */
+        /* Weak symbols do not count: they may stay undefined, and tools of compilers leave some so. */
         bool wanted =
             name != NULL && symbol.st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol.st_info) == STB_GLOBAL;
         if (wanted && index-- == 0) {
@@ -155,7 +155,7 @@ bool object_writable(const struct object *object, int index, uintptr_t *offset, 
     }
     uintptr_t from = header.p_vaddr, end = header.p_vaddr + header.p_memsz;
     elf_getphdrnum(object->elf, &count);
-    for (size_t i = 0; i < count; i++) { /* the part that is read-only after loading comes first */
+    for (size_t i = 0; i < count; i++) { /* skips PT_GNU_RELRO, the first bytes: read-only after loading */
         bool shut = gelf_getphdr(object->elf, (int)i, &other) != NULL && other.p_type == PT_GNU_RELRO &&
                     is_within(&other, &header) && other.p_vaddr + other.p_memsz <= end;
         from = shut ? other.p_vaddr + other.p_memsz : from;
@@ -165,7 +165,7 @@ bool object_writable(const struct object *object, int index, uintptr_t *offset, 
     return true;
 }
 
-/* Returns whether a range is writable: a damaged file may name a range outside of its parts. */
+/* Returns whether a range lies in a writable part. A damaged file may have a range outside of its parts. */
 static bool is_writable(const struct object *object, uintptr_t offset, size_t size)
 {
     uintptr_t from;

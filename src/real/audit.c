@@ -47,7 +47,8 @@ static int begin_write(struct real_audit *audit, const struct real_line *line)
     return 0;
 }
 
-/* Notes that a write was acknowledged. It is among the last ones: every worker has at most one. */
+/* Notes that a write was acknowledged. Searches backwards: each worker has one unacknowledged write at
+ * most. */
 static int acknowledge(struct real_audit *audit, const struct real_line *line)
 {
     uint32_t i = audit->write_count;
@@ -95,7 +96,7 @@ int real_audit_take(struct real_audit *audit, const struct real_line *line)
     case REAL_ENDED:
         leave(audit, line);
         break;
-    default: /* the other kinds are for people who read the journal */
+    default: /* the audit does not need the other kinds */
         break;
     }
     return 0;
@@ -116,8 +117,8 @@ static struct real_write *find(const struct real_audit *audit, uint64_t id)
                               : NULL;
 }
 
-/* Marks the chain of writes from the counter back to the beginning. Returns whether it gets there and the
- * values fit. */
+/* Marks the chain of writes from the counter back to the first write. Returns whether the chain is whole and
+ * each value is one more than that of the write before. */
 static bool mark_chain(struct real_audit *audit, const struct real_record *counter)
 {
     int64_t value = counter->value;

@@ -79,7 +79,7 @@ static bool parse(const char *text, struct real_line *line)
     return true;
 }
 
-/* Moves the unread bytes to the front and reads more behind them. */
+/* Reads more bytes behind the unread ones. Returns their number, 0 at the end of the file, or -1. */
 static ssize_t fill(struct real_reader *reader)
 {
     reader->size -= reader->at;

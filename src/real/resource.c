@@ -75,7 +75,7 @@ static int write_draft(const char *path, const struct real_record *record)
     return done == size ? 0 : -1;
 }
 
-/* Stores the record in a draft, which then takes the file's name in one step. */
+/* Stores the record in one step: writes a draft, and renames it. */
 static int store(const struct real_resource *resource, const struct real_record *record)
 {
     char name[64], draft[PATH_SIZE], path[PATH_SIZE];
@@ -105,7 +105,6 @@ static void unlock_fence(const struct real_resource *resource)
     errno = error;
 }
 
-/* Returns whether the token may pass. */
 static bool pass(const struct real_resource *resource, int64_t token, const struct real_record *now)
 {
     return !resource->fenced || token >= now->token;

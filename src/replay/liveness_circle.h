@@ -29,7 +29,7 @@ bool round_is_circle(const char *label);
 enum hopeless_answer round_hopeless(struct round *round, struct run *run, const char *label, bool asks,
                                     int *states);
 
-/* As round_hopeless() with `asks`; returns whether the answer is HOPELESS_YES, and forgets the mark if not. */
+/* As round_hopeless() with `asks`. Returns whether the answer is HOPELESS_YES; forgets the mark if not. */
 bool round_is_hopeless(struct round *round, struct run *run, const char *label);
 
 /* Begins the circle in the present state. Returns false if states cannot be renamed or memory is short. */
@@ -38,8 +38,8 @@ bool round_begin(struct round *round, struct run *run);
 /* Notes which actions are possible before this one is done. Has no effect outside of the circle. */
 void round_step(struct round *round, struct run *run, const struct action *action);
 
-/* Ends the circle behind its last action. Returns NULL with violations in the run's findings, or else a clause
- * with the reason why the circle shows nothing. */
+/* Ends the circle behind its last action. Returns NULL, with violations in the run's findings. If the circle
+ * shows nothing, returns a clause with the reason. */
 const char *round_end(struct round *round, struct run *run);
 
 #endif

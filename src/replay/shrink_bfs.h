@@ -10,8 +10,8 @@
 
 struct around {
     int from; /* number of choices, from the first on, that stay */
-    /* true = then all actions that programs and budgets of an exploring scenario allow; false = then the
-     * faults and verbs of the list in their order, with any steps of the system between */
+    /* Actions behind them. If true, all that programs and budgets of an exploring scenario allow. If false,
+     * the faults and verbs of the list in their order, with any steps of the system between. */
     bool free;
     int faults; /* with `free`: limit of faults of the whole run */
 };
