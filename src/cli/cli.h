@@ -179,7 +179,7 @@ struct cli_job {
     uint64_t states_max;       /* of a world of an enumeration; 0 = no limit for this job */
     struct outcome *outcome;   /* shared with the worker */
     struct coverage *coverage; /* shared with the worker; NULL = not wanted */
-    double seconds;            /* time that the worker has taken */
+    double seconds;
     bool finished;
     bool guarded; /* a worker died, and another worker repeats the job under a guard */
     char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* paths; empty = none */
@@ -256,13 +256,11 @@ typedef void (*cli_report_fn)(void *ctx, const struct cli_job *job);
 int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report,
                  void *ctx);
 
-/* Returns the time of the monotonic clock in seconds. */
 double cli_now_s(void);
 
 /* Frees the outcomes that cli_run_jobs() has made for this same list of jobs. */
 void cli_forget_jobs(struct cli_job *jobs, int count);
 
-/* Returns whether the user has interrupted the program. */
 bool cli_interrupted(void);
 
 /* ---- violations (failure.c) ---- */

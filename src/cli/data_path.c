@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Finds the program and its data files: in the source tree above build/PRESET, or installed beside bin. */
 #include "cli/cli.h"
 
 #include <limits.h>

@@ -21,7 +21,7 @@ struct collection {
     const struct cli_options *options;
     struct cli_job *job;
     int jobs;
-    int found;    /* scenarios before the filter */
+    int found;
     int foreign;  /* scenarios in folders whose coordinators this program lacks */
     dev_t device; /* file system of the user's folder; the walk stays on it */
     bool full;    /* there are more than ENTRIES_MAX entries: the walk ends */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The parent of the workers (worker.h) starts them, notes how each job ended, and stops them. */
-
 #include "cli/progress.h"
 #include "cli/worker.h"
 #include "sim/sandbox.h"
@@ -280,7 +278,6 @@ static void *share(size_t size)
     return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* cli_forget_jobs() frees the outcomes. */
 static int share_outcomes(struct cli_job *jobs, int count, bool covers)
 {
     struct outcome *outcomes = share((size_t)count * sizeof *outcomes);

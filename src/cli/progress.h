@@ -18,7 +18,6 @@ int progress_due_ms(void);
  * which has run for `seconds`. `job` = NULL: no search is running. */
 void progress_show(int finished, int count, const struct cli_job *job, double seconds);
 
-/* Erases the line of a terminal. */
 void progress_clear(void);
 
 #endif

@@ -253,7 +253,6 @@ static const char *text_of(const cJSON *object, const char *name)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
-/* Reads an integer from `min` to `max`. */
 static bool number_of(const cJSON *object, const char *name, double min, double max, double *out)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);

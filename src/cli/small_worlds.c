@@ -64,7 +64,6 @@ static bool read_world(const struct cli_options *options, const struct world_spe
     return true;
 }
 
-/* The position of a world in the list of all worlds. */
 struct place {
     int class, world;
 };

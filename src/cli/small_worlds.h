@@ -20,7 +20,7 @@ struct enumerate_sum {
 };
 
 struct enumeration {
-    bool asked;                /* an enumeration is wanted */
+    bool asked;
     bool skipped;              /* not begun, because a situation of the suite fails */
     bool failed;               /* a world fails: first_failing */
     int class, world;          /* position of the next world */

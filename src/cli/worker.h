@@ -17,11 +17,11 @@
 
 /* A list of jobs and its workers, in memory that the workers share with their parent. */
 struct worker_queue {
-    int count;                /* number of jobs */
-    int at_once;              /* maximum of workers at a time */
-    int next;                 /* index of the next job that no worker has taken; >= `count`: there is none */
-    int *doing;               /* for each of at_once slots: the job of its worker */
-    struct worker_note *note; /* for each job */
+    int count;
+    int at_once; /* maximum of workers at a time */
+    int next;    /* index of the next job that no worker has taken; >= `count`: there is none */
+    int *doing;  /* for each of at_once slots: the job of its worker */
+    struct worker_note *note;
 };
 
 struct worker_note {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Reads ELF files by libelf, which checks them. */
 #include "plugin/plugin.h"
 
 #include <errno.h>

@@ -61,7 +61,7 @@ struct storm_clock {
 struct storm {
     const struct real_plan *plan;
     struct real_result *result;
-    struct real_board *boards; /* one per worker, shared with it */
+    struct real_board *boards;
     struct storm_worker workers[REAL_WORKERS_MAX];
     struct real_reader reader;
     struct rng rng;

@@ -34,10 +34,10 @@ struct real_result {
     struct real_record counter;
     int session_timeout_ms; /* negotiated */
     uint32_t kills;
-    uint32_t stops;     /* halts included */
-    uint32_t halts;     /* stops of workers at REAL_HALT_BEFORE_WRITE */
-    int64_t elapsed_ms; /* duration of the rounds */
-    const char *why;    /* static text, or NULL */
+    uint32_t stops; /* halts included */
+    uint32_t halts; /* stops of workers at REAL_HALT_BEFORE_WRITE */
+    int64_t elapsed_ms;
+    const char *why; /* static text, or NULL */
 };
 
 /* Called some times a second while the run goes on. */

@@ -22,7 +22,7 @@ struct export
     char **line;      /* lines of the scenario, NULL behind the last; owned */
     const char **label;
     const struct property *property[CHECK_PROPERTIES_MAX];
-    struct ls_replay_result result[CHECK_PROPERTIES_MAX]; /* result of a replay for each property */
+    struct ls_replay_result result[CHECK_PROPERTIES_MAX];
     int properties;
     FILE *out;
 };
@@ -336,7 +336,6 @@ static void put_replay(const struct export *e)
           e->out);
 }
 
-/* Writes the calls that load the properties of shared objects. */
 static void put_loading(const struct export *e)
 {
     for (int i = 0; i < e->trace->properties; i++) {

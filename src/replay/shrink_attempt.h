@@ -24,10 +24,10 @@ struct attempt_choice {
 struct attempt_list {
     struct attempt_choice *choice; /* owned; has room for `attempt.room` choices */
     int count;
-    int steps;     /* number of choices that are actions */
-    int faults;    /* number of actions that are faults */
-    int processes; /* number of processes with an action */
-    int loss;      /* sum over all cuts: replies kept, requests applied, and 1 for each late one */
+    int steps;
+    int faults;
+    int processes;
+    int loss; /* sum over all cuts: replies kept, requests applied, and 1 for each late one */
 };
 
 /* The way in which a list is followed. */
@@ -43,7 +43,7 @@ struct attempt {
     struct run run;
     int position; /* position of the property, as in check_position() */
     int room;     /* number of choices for which a list has room */
-    char **label; /* interned labels */
+    char **label;
     size_t labels, labels_max;
     struct hash_table label_numbers; /* number of each label, plus one, by its hash */
     struct attempt_list *out;        /* list of the present attempt */
