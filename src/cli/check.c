@@ -3,6 +3,8 @@
 
 #include "cli/cli.h"
 
+#include "base/assert.h"
+
 static const char HELP[] =
     "usage: lockstep check [OPTION...] PATH... | --suite\n"
     "\n"
@@ -141,6 +143,7 @@ static int check_checkpoint(struct cli_options *options)
     if (options->checkpoint == NULL) {
         options->checkpoint = options->resume;
     }
+    LS_ASSERT(options->checkpoint != NULL && options->shards == 0);
     return 0;
 }
 
@@ -227,5 +230,6 @@ int cli_check(int argc, char **argv)
         return CLI_OK;
     }
     cli_suite_limits(&options);
+    LS_ASSERT(options.check && options.seeds == 0);
     return cli_judge(&options, "check");
 }

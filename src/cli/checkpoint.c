@@ -4,6 +4,7 @@
 /* The files of checkpoints: one for each scenario, named after the scenario, in the user's folder. */
 #include "cli/cli.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "explore/checkpoint.h"
 
@@ -35,6 +36,7 @@ static int place_among_equals(const struct cli_job *jobs, int job)
         const char *other = short_name(&jobs[i], &other_size);
         place += size == other_size && strncmp(name, other, (size_t)size) == 0;
     }
+    LS_ASSERT(place >= 1 && place <= job + 1);
     return place;
 }
 
@@ -72,6 +74,7 @@ static int find_old(const struct cli_options *options, const char *command, stru
             old++;
         }
     }
+    LS_ASSERT(old <= count);
     return old > 0 ? 0
                    : cli_usage_error(command, "a folder with a checkpoint of these scenarios after --resume",
                                      options->resume);
@@ -86,6 +89,7 @@ static int place_new(const struct cli_options *options, const char *command, str
         if (!name_file(options->checkpoint, jobs, i, jobs[i].checkpoint)) {
             return cli_usage_error(command, "a shorter path after --checkpoint", options->checkpoint);
         }
+        LS_ASSERT(options->resume != NULL || jobs[i].resume[0] == 0);
         if (strcmp(jobs[i].checkpoint, jobs[i].resume) != 0 && is_there(jobs[i].checkpoint)) {
             return cli_usage_error(command, ELSEWHERE, jobs[i].checkpoint);
         }

@@ -3,6 +3,8 @@
 
 #include "cli/cli.h"
 
+#include "base/assert.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 bool cli_program_path(char path[PATH_MAX])
 {
     ssize_t size = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    LS_ASSERT(size < PATH_MAX);
     path[size > 0 ? size : 0] = 0;
     return size > 0;
 }

@@ -3,6 +3,7 @@
 
 /* The work of a worker on a violation before the report: a shorter run, and the story of its replay. */
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "replay/replay.h"
@@ -41,6 +42,7 @@ int cli_read_trace(const struct cli_options *options, struct trace *trace)
 static void keep_shrunk(struct outcome *outcome, const struct shrunk *shrunk, bool minimal)
 {
     char path[OUTCOME_TRACE_MAX];
+    LS_ASSERT(outcome->trace[0] != 0 && outcome->shrunk[0] == 0);
     if (cli_min_path(outcome->trace, path, sizeof path) != 0) {
         errno = ENAMETOOLONG;
     } else if (file_replace(path, shrunk->bytes, shrunk->size) == 0) {
@@ -66,6 +68,7 @@ static void shrink(struct outcome *outcome, const struct trace *trace, volatile 
     struct shrink_options how = {.max_steps = MAX_STEPS, .stop = is_asked, .ctx = (void *)stop};
     enum shrink_result result = shrink_trace(trace, &how, &shrunk, &error);
     if (result == SHRINK_DONE || result == SHRINK_LIMIT) {
+        LS_ASSERT(shrunk.size > 0);
         keep_shrunk(outcome, &shrunk, result == SHRINK_DONE);
         free(shrunk.bytes);
     }
@@ -77,6 +80,7 @@ static void replay(struct outcome *outcome, const struct trace *trace)
     char *story = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&story, &size);
+    LS_ASSERT(outcome->verdict == VERDICT_VIOLATED);
     enum replay_result result = out ? replay_trace(trace, out, &error) : REPLAY_UNFIT;
     if (out && fclose(out) == 0 && size < sizeof outcome->story && result == REPLAY_VIOLATED) {
         memcpy(outcome->story, story, size);

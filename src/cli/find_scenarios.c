@@ -5,6 +5,7 @@
 #include "sim/abilities.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -89,6 +90,7 @@ static void add_file(struct collection *c, const char *path, bool named)
         complain(c, "lockstep: out of memory");
         return;
     }
+    LS_ASSERT(c->jobs < c->found);
     memset(&c->job[c->jobs], 0, sizeof *c->job);
     struct scenario *scenario = &c->job[c->jobs].scenario;
     if (scenario_read(scenario, path, &mistakes) != 0) {
@@ -132,6 +134,7 @@ static void add_folder(struct collection *c, const char *folder);
  * not read devices and pipes, which may never end. Does not enter other file systems. */
 static void add_entry(struct collection *c, const char *path)
 {
+    LS_ASSERT(!c->full);
     struct stat status;
     size_t length = strlen(path);
     if (lstat(path, &status) != 0) {
@@ -176,6 +179,7 @@ static void walk(struct collection *c, const char *folder, dev_t device)
     int before = c->found;
     c->device = device;
     add_folder(c, folder);
+    LS_ASSERT(c->device == device && c->found >= before);
     if (c->full) {
         char expected[64];
         snprintf(expected, sizeof expected, "at most %d files and folders below this folder", ENTRIES_MAX);
@@ -246,6 +250,7 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
                                          options->filter)
                        : cli_usage_error(command, "exploring scenarios", path[0]);
     }
+    LS_ASSERT(c.jobs + c.foreign <= c.found && (c.status == 0 || c.status == CLI_USAGE));
     *jobs = c.job;
     *count = c.jobs;
     return c.status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/assert.h"
 #include "cli/progress.h"
 #include "cli/worker.h"
 #include "sim/sandbox.h"
@@ -53,6 +54,7 @@ static void note_end(struct cli_job *job, const struct worker_note *note, int st
 {
     const char *judging = note->judging;
     struct outcome *outcome = job->outcome;
+    LS_ASSERT(!job->finished);
     job->finished = true;
     if (outcome->done && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return;
@@ -101,6 +103,7 @@ static void note_progress(struct workers *workers)
 static void note_worker(struct workers *workers, struct slot *slot, int status)
 {
     struct cli_job *job = job_of(workers, slot);
+    LS_ASSERT(slot->pid > 0);
     if (!job->finished) {
         job->seconds = seconds_since(&slot->since);
         note_end(job, &workers->queue->note[slot->job], status);
@@ -118,6 +121,7 @@ static bool is_worth_a_guard(const struct cli_job *job, int status)
 
 static pid_t start(struct workers *workers, struct slot *slot)
 {
+    LS_ASSERT(slot >= workers->slots && !job_of(workers, slot)->finished);
     return worker_start(workers->options, workers->jobs, workers->queue, (int)(slot - workers->slots),
                         slot->job);
 }
@@ -175,6 +179,7 @@ static int busy_slots(const struct workers *workers)
 static void note_killed(struct workers *workers, struct slot *slot)
 {
     struct cli_job *job = job_of(workers, slot);
+    LS_ASSERT(slot->pid > 0);
     if (!job->finished) {
         job->finished = job->outcome->done;
         job->seconds = seconds_since(&slot->since);
@@ -248,6 +253,7 @@ static void stop_workers(struct workers *workers)
         again = busy_slots(workers) > 0 && wait_for_signal(LOOK_AGAIN_MS);
     }
     end_workers(workers);
+    LS_ASSERT(busy_slots(workers) == 0);
 }
 
 static int count_finished(const struct workers *workers)
@@ -280,6 +286,7 @@ static void *share(size_t size)
 
 static int share_outcomes(struct cli_job *jobs, int count, bool covers)
 {
+    LS_ASSERT(count > 0 && !jobs[0].finished);
     struct outcome *outcomes = share((size_t)count * sizeof *outcomes);
     struct coverage *coverage = covers ? share((size_t)count * sizeof *coverage) : NULL;
     if (outcomes == MAP_FAILED || coverage == MAP_FAILED) {
@@ -294,6 +301,7 @@ static int share_outcomes(struct cli_job *jobs, int count, bool covers)
 
 static int share_queue(struct workers *workers, int count, int at_once)
 {
+    LS_ASSERT(at_once >= 1 && at_once <= count);
     size_t notes = (size_t)count * sizeof *workers->queue->note;
     workers->queue_size = sizeof *workers->queue + notes + (size_t)at_once * sizeof *workers->queue->doing;
     struct worker_queue *queue = share(workers->queue_size);
@@ -345,6 +353,7 @@ static int report_finished(const struct workers *workers, int from, bool all, cl
             report(ctx, &jobs[i]);
         }
     }
+    LS_ASSERT(i >= from && (!all || i == workers->queue->count));
     return i;
 }
 
@@ -394,6 +403,7 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
     report_finished(&workers, reported, true, report, ctx);
     progress_clear();
     int finished = count_finished(&workers);
+    LS_ASSERT(finished <= count);
     munmap(workers.queue, workers.queue_size);
     free(workers.slots); /* signals stay blocked, so that no signal ends the report */
     return result < 0 ? -1 : finished;

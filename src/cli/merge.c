@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* lockstep merge: the report of a whole call, from the files of its shards. */
+#include "base/assert.h"
 #include "cli/shard_file.h"
 #include "explore/search.h"
 #include "explore/search_parts.h"
@@ -80,6 +81,7 @@ static int read_files(struct merge *m, const struct cli_options *options)
             return complain(&error);
         }
     }
+    LS_ASSERT(m->files > 0 && m->files == options->paths);
     qsort(m->file, (size_t)m->files, sizeof *m->file, by_shard);
     m->command = m->file[0].command;
     return 0;
@@ -140,6 +142,7 @@ static int compare_all(const struct merge *m)
         if (status != 0) {
             return status;
         }
+        LS_ASSERT(m->file[i].shard >= m->file[i - 1].shard);
         if (m->file[i].shard == m->file[i - 1].shard) {
             char expected[64], found[INPUT_NAME_MAX + 64];
             snprintf(expected, sizeof expected, "shard %d of %d once", m->file[i].shard, m->file[i].shards);
@@ -153,6 +156,7 @@ static int compare_all(const struct merge *m)
 static void note_missing(struct merge *m)
 {
     int shards = m->file[0].shards, at = 0;
+    LS_ASSERT(m->files <= shards && !m->missing);
     if (m->files == shards) {
         return;
     }
@@ -166,6 +170,7 @@ static void note_missing(struct merge *m)
         }
     }
     fputc('\n', stderr);
+    LS_ASSERT(at == m->files && m->missing);
 }
 
 /* ---- what the shards were told ---- */
@@ -184,6 +189,7 @@ static int read_options(struct merge *m, const struct cli_options *mine)
         if (strncmp(text, "--", 2) != 0 || !islower((unsigned char)text[2])) {
             return differs(&m->file[0], "a shard with options of its command", text);
         }
+        LS_ASSERT(argc <= CLI_OPTIONS_MAX);
         argv[argc++] = text;
     }
     argv[argc++] = path;
@@ -236,6 +242,7 @@ static int read_parts_of(struct merge *m, const struct shard_file *file)
         double seconds;
         struct outcome *outcome = calloc(1, sizeof *outcome);
         int at = outcome ? shard_part(file, i, &m->list, outcome, &seconds, &error) : -1;
+        LS_ASSERT(at < m->list.count);
         if (at < 0 || m->outcome[at]) {
             free(outcome);
             return !outcome ? no_memory()
@@ -313,6 +320,7 @@ static void put_run_together(const struct merge *m, const struct scenario *scena
     const struct outcome *first = part[0];
     static struct outcome nobody;
     bool missing;
+    LS_ASSERT(count >= 1);
     parts_setup(&m->options, scenario, &setup);
     if (!first) {
         nobody = (struct outcome){.schedule = scenario->exploring ? SCHEDULE_SEARCH : SCHEDULE_DIRECTED};
@@ -361,6 +369,7 @@ static void put_together(const struct merge *m, struct cli_job *job, int from, i
     struct run_setup setup;
     struct explore_options explore = m->options.search;
     struct outcome *const *part = m->outcome + from;
+    LS_ASSERT(count >= 0 && from + count <= m->list.count && !job->finished);
     for (int i = 0; i < count; i++) {
         job->seconds += m->seconds[from + i];
     }
@@ -392,6 +401,7 @@ static int put_all_together(struct merge *m)
         put_together(m, &m->job[i], from, count);
         from += count;
     }
+    LS_ASSERT(from == m->list.count);
     return 0;
 }
 

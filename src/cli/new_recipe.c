@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* lockstep new: makes a folder with a first recipe. */
+#include "base/assert.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "scenario/recipes.h"
@@ -102,6 +103,7 @@ static int cannot_write(const char *path)
 static int write_file(const char *folder, const char *name, const char *text, size_t size)
 {
     char path[PATH_MAX];
+    LS_ASSERT(strlen(folder) + strlen(name) + 1 < sizeof path);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (file_replace(path, text, size) != 0) {
         return cannot_write(path);
@@ -114,6 +116,7 @@ static int write_file(const char *folder, const char *name, const char *text, si
 static int write_recipe(const char *folder, FILE *template)
 {
     char name[NAME_SIZE_MAX + 3], *text = NULL, line[1024];
+    LS_ASSERT(strlen(folder) <= NAME_SIZE_MAX);
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     while (out != NULL && fgets(line, sizeof line, template) != NULL) {
@@ -165,6 +168,7 @@ static int write_makefile(const char *n, const struct parts *parts)
 {
     char text[sizeof MAKEFILE + (size_t)2 * PATH_MAX + (size_t)7 * NAME_SIZE_MAX];
     int size = snprintf(text, sizeof text, MAKEFILE, parts->program, parts->include, n, n, n, n, n, n, n);
+    LS_ASSERT(size > 0 && (size_t)size < sizeof text);
     return write_file(n, "Makefile", text, (size_t)size);
 }
 

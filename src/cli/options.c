@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "report/report.h"
 
+#include "base/assert.h"
 #include "base/nearest.h"
 #include "base/shared_object.h"
 #include "plugin/plugin.h"
@@ -99,6 +100,7 @@ static int read_number(const char *command, const char *name, const char *text, 
                        uint64_t *out)
 {
     char *end = NULL;
+    LS_ASSERT(min <= max);
     errno = 0;
     unsigned long long value = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
     if (!end || *end || errno || value < min || value > max) {
@@ -139,6 +141,7 @@ static int read_size(const char *command, const char *name, int min_shift, const
 {
     char expected[96];
     char *end = NULL;
+    LS_ASSERT(min_shift == 10 || min_shift == 20);
     errno = 0;
     unsigned long long value = text[0] >= '1' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
     int shift = !end ? 0 : *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
@@ -265,6 +268,7 @@ static void switch_on(struct cli_options *options, uint64_t bit)
         options->search.renaming = false;
         break;
     default:
+        LS_ASSERT(bit == 0); /* --help has no bit */
         options->help = true;
         break;
     }
@@ -274,6 +278,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
 {
     const char *name = OPTIONS[index].name;
     uint64_t number;
+    LS_ASSERT(index >= 0 && index < OPTION_COUNT);
     if (OPTIONS[index].argument == required_argument && text[0] == 0) {
         char expected[64];
         snprintf(expected, sizeof expected, "a value after --%s", name);
@@ -367,6 +372,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
         options->resume = text;
         break;
     default:
+        LS_ASSERT(OPTIONS[index].argument == no_argument);
         switch_on(options, OPTIONS[index].bit);
         break;
     }
@@ -378,6 +384,7 @@ static int index_of(uint64_t bit)
     int index = 0;
     while (OPTIONS[index].bit != bit) {
         index++;
+        LS_ASSERT(index < OPTION_COUNT);
     }
     return index;
 }
@@ -410,6 +417,7 @@ const struct ls_recipe *cli_recipe(const struct cli_options *options, const stru
 bool cli_given(const struct cli_options *options, int index, char *text, size_t size)
 {
     const struct loaded_property *loaded;
+    LS_ASSERT(index >= 0);
     for (int i = 0; (loaded = property_loaded(i)) != NULL; i++) {
         if (index-- == 0) {
             snprintf(text, size, "--property=%s", loaded->path);
@@ -452,6 +460,7 @@ static void note_identity(struct cli_options *options)
     }
     for (int i = 0; i < OPTION_COUNT; i++) {
         size_t used = strlen(text);
+        LS_ASSERT(used > 0 && used < size);
         if (options->given[i] != NULL && !(OPTIONS[i].bit & FREE_OPTIONS)) {
             snprintf(text + used, size - used, " --%s%s%s", OPTIONS[i].name, options->given[i][0] ? " " : "",
                      options->given[i]);
@@ -502,6 +511,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
             list[used++] = (struct option){OPTIONS[i].name, OPTIONS[i].argument, NULL, 1000 + i};
         }
     }
+    LS_ASSERT(used <= OPTION_COUNT && list[used].name == NULL);
     recipe_set_loader(load_recipe);
     opterr = 0;
     optind = 0; /* restarts getopt_long(), also with glibc's permutation */
@@ -524,6 +534,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
         }
     }
     note_identity(options);
+    LS_ASSERT(optind >= 1 && optind <= argc);
     options->path = argv + optind;
     options->paths = argc - optind;
     return options->help ? 0 : find_recipe(options, command);

@@ -3,6 +3,8 @@
 
 #include "cli/progress.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -36,6 +38,7 @@ void progress_begin(void)
 {
     begun_s = cli_now_s();
     last_line_s = last_line_s > 0 ? last_line_s : begun_s;
+    LS_ASSERT(last_line_s <= begun_s);
 }
 
 int progress_due_ms(void)
@@ -67,6 +70,7 @@ static const char *in_short(double value, char text[16])
         value /= 1000;
         unit++;
     }
+    LS_ASSERT(unit < (int)sizeof UNITS - 1);
     snprintf(text, 16, "%.*f%.*s", unit == 0 || value >= 99.95 ? 0 : 1, value, unit > 0, UNITS + unit);
     return text;
 }
@@ -137,6 +141,7 @@ void progress_show(int finished, int count, const struct cli_job *job, double se
     if (count > 1 || job == NULL) {
         used = snprintf(line, sizeof line, "%d of %d scenarios%s", finished, count, job != NULL ? "  " : "");
     }
+    LS_ASSERT(finished <= count && used >= 0 && used < (int)sizeof line);
     if (job != NULL) {
         describe(line + used, sizeof line - (size_t)used, job, seconds);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "cli/small_worlds.h"
 #include "report/report.h"
@@ -118,6 +119,7 @@ static void report_job(void *ctx, const struct cli_job *job)
     struct summary *summary = ctx;
     struct report_context context = context_of(summary->options);
     struct report_item item = item_of(summary->options, job);
+    LS_ASSERT(job->finished);
     summary->verdicts[item.tried ? VERDICT_HOLDS : item.outcome->verdict]++;
     if (!summary->options->json) {
         report_text(stdout, &context, &item, &summary->violating);
@@ -145,6 +147,7 @@ static void closing_line(const struct summary *summary, int missing)
     FILE *out = summary->options->json ? stderr : stdout;
     int failed = verdicts[VERDICT_VIOLATED] + verdicts[VERDICT_DIFFERS] + verdicts[VERDICT_ERROR];
     int skipped = verdicts[VERDICT_LIMIT] + missing;
+    LS_ASSERT(missing >= 0);
     if (cli_interrupted()) {
         fputs("interrupted\n", out);
     }
@@ -205,6 +208,7 @@ static int end_report(struct summary *summary, const char *command, const struct
 {
     const struct cli_options *options = summary->options;
     struct report_item *items = calloc((size_t)count + 1, sizeof *items);
+    LS_ASSERT(finished >= 0 && finished <= count);
     for (int i = 0; items != NULL && i < count; i++) {
         items[i] = item_of(options, &jobs[i]);
     }
@@ -249,6 +253,7 @@ static int run_worlds(struct summary *summary, struct enumeration *worlds, struc
         return 0;
     }
     int result = enumerate_run(options, worlds, jobs, count);
+    LS_ASSERT(*count >= before);
     for (int i = before; i < *count; i++) {
         report_job(summary, &(*jobs)[i]);
     }

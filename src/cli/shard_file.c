@@ -3,6 +3,7 @@
 
 #include "cli/shard_file.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 
 #include <cjson/cJSON.h>
@@ -161,6 +162,7 @@ static bool fill_part(cJSON *object, const struct cli_job *job)
 {
     const struct cli_part *part = &job->part;
     const struct outcome *outcome = job->outcome;
+    LS_ASSERT(job->finished && (int)part->kind < KIND_COUNT);
     return cJSON_AddNumberToObject(object, "scenario", part->scenario) &&
            cJSON_AddStringToObject(object, "part", KINDS[part->kind]) &&
            cJSON_AddNumberToObject(object, "set", part->set) &&
@@ -256,6 +258,7 @@ static const char *text_of(const cJSON *object, const char *name)
 static bool number_of(const cJSON *object, const char *name, double min, double max, double *out)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    LS_ASSERT(min <= max);
     if (!cJSON_IsNumber(item) || !(item->valuedouble >= min && item->valuedouble <= max)) {
         return false;
     }
@@ -268,6 +271,7 @@ static bool int_of(const cJSON *object, const char *name, int min, int max, int 
     double value;
     bool found = number_of(object, name, min, max, &value);
     *out = found ? (int)value : min;
+    LS_ASSERT(*out >= min && *out <= max);
     return found;
 }
 
@@ -311,6 +315,7 @@ static bool read_field(const cJSON *object, const struct field *field, char *at)
     case FIELD_TEXT:
         break;
     }
+    LS_ASSERT(field->type == FIELD_TEXT && field->size > 0);
     const char *text = cJSON_GetStringValue(item);
     if (!text || strlen(text) >= field->size) {
         return false;
@@ -344,6 +349,7 @@ static const char *read_findings(const cJSON *object, struct outcome *outcome)
         if (name) {
             return name;
         }
+        LS_ASSERT(position < CHECK_PROPERTIES_MAX);
         outcome->mask |= CHECK_BIT(position);
         const struct check_finding *finding = &outcome->stats.finding[position];
         outcome->stats.violated |= (check_mask)(finding->violated && !finding->later && !finding->elsewhere)
@@ -427,6 +433,7 @@ int shard_part(const struct shard_file *file, int index, const struct parts_list
         int_of(object, "faults", 0, INT32_MAX, &part.faults)) {
         at = find_part(&part, list);
     }
+    LS_ASSERT(index >= 0 && at < list->count);
     if (at < 0) {
         return wrong(file, "only parts that this shard is to do", "another", error);
     }

@@ -4,6 +4,7 @@
 #include "cli/small_worlds.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/file.h"
 #include "explore/build_id.h"
 
@@ -32,6 +33,7 @@ static bool class_may_match(const struct cli_options *options, const struct worl
     char name[WORLDS_NAME_MAX], start[WORLDS_NAME_MAX + 8];
     worlds_class_name(class, name);
     int size = snprintf(start, sizeof start, "worlds/%.*s/", (int)strcspn(name, "/"), name);
+    LS_ASSERT(size > 0 && (size_t)size < sizeof start);
     size_t literal = options->filter != NULL ? strcspn(options->filter, "*?[\\") : 0;
     return strncmp(start, options->filter != NULL ? options->filter : "",
                    literal < (size_t)size ? literal : (size_t)size) == 0;
@@ -56,6 +58,7 @@ static bool read_world(const struct cli_options *options, const struct world_spe
         return false;
     }
     int schedules = worlds_schedules(spec);
+    LS_ASSERT(schedules >= 0);
     if (schedules > 0) {
         uint64_t first = 1 + (uint64_t)spec->number * (uint64_t)schedules;
         job->part =
@@ -75,6 +78,7 @@ static bool is_end(struct place at)
 
 static struct place behind(struct place at)
 {
+    LS_ASSERT(!is_end(at) && at.world >= 0);
     at.world++;
     if (at.world >= worlds_count(worlds_class(at.class))) {
         at = (struct place){at.class + 1, 0};
@@ -129,6 +133,7 @@ static void on_world(void *ctx, const struct cli_job *job)
     struct cli_budget *budget = batch->budget;
     const struct outcome *outcome = job->outcome;
     int index = (int)(job - batch->job);
+    LS_ASSERT(index >= 0 && index < batch->count);
     if (budget->over || index != batch->next || is_spent(batch, outcome)) {
         budget->over = true;
         return;
@@ -184,10 +189,14 @@ static void fill(struct batch *batch)
         }
         at = behind(at);
     }
+    LS_ASSERT(batch->count <= BATCH_MAX);
+    LS_ASSERT(batch->count == 0 ||
+              (batch->place[0].class == worlds->class && batch->place[0].world == worlds->world));
 }
 
 static void empty(struct batch *batch)
 {
+    LS_ASSERT(batch->next <= batch->count);
     cli_forget_jobs(batch->job, batch->count);
     for (int i = 0; i < batch->count; i++) {
         scenario_close(&batch->job[i].scenario);
@@ -209,6 +218,7 @@ static void on_attempt(void *ctx, const struct cli_job *job)
 {
     struct attempt *attempt = ctx;
     int index = (int)(job - attempt->job);
+    LS_ASSERT(index >= 0 && index < attempt->count);
     if (attempt->found >= 0 || index != attempt->next) {
         return;
     }
@@ -237,6 +247,7 @@ static int try_smaller(const struct cli_options *options, struct world_spec *spe
         result = cli_run_jobs(options, attempt.job, attempt.count, on_attempt, &attempt) < 0 ? -1 : 0;
     }
     if (result == 0 && attempt.found >= 0) {
+        LS_ASSERT(attempt.found < attempt.count);
         *spec = attempt.spec[attempt.found];
         result = 1;
     }
@@ -257,6 +268,7 @@ static int keep_job(const struct cli_job *job, struct cli_job **jobs, int *count
 {
     bool room = array_resize(jobs, (size_t)*count + 1, sizeof **jobs);
     struct outcome *outcome = room ? malloc(sizeof *outcome) : NULL;
+    LS_ASSERT(job->finished);
     if (outcome == NULL) {
         return -1;
     }
@@ -293,6 +305,7 @@ static int show(const struct cli_options *options, const struct world_spec *spec
         return 0;
     }
     int finished = cli_run_jobs(options, &job, 1, ignore, NULL);
+    LS_ASSERT(finished <= 1);
     int result = finished < 0 ? -1 : 0;
     if (finished > 0) {
         write_scenario(&job);
@@ -324,6 +337,7 @@ static int reduce(const struct cli_options *options, const struct batch *batch, 
     struct cli_options quick = *options, whole = *options;
     struct cli_budget budget;
     struct world_spec spec;
+    LS_ASSERT(batch->failing >= 0 && batch->failing < batch->count);
     struct place at = batch->place[batch->failing];
     const struct outcome *outcome = batch->job[batch->failing].outcome;
     int result = outcome->verdict == VERDICT_VIOLATED ? 1 : 0;
@@ -470,6 +484,7 @@ static struct cli_budget budget_of(const struct cli_options *options)
     } else {
         budget.deadline_s = cli_now_s() + (options->budget_given ? options->budget_s : CLI_BUDGET_DEFAULT_S);
     }
+    LS_ASSERT(budget.states > 0);
     return budget;
 }
 
@@ -491,6 +506,7 @@ static int run_batch(struct batch *batch, const struct cli_options *user, struct
     struct cli_options quick = *batch->options;
     struct enumeration *worlds = batch->worlds;
     quick.no_shrink = quick.search.first_only = true;
+    LS_ASSERT(batch->count > 0 && batch->next == 0);
     int result = cli_run_jobs(&quick, batch->job, batch->count, on_world, batch) < 0 ? -1 : 0;
     if (result == 0 && batch->failing >= 0) {
         struct cli_options options = *batch->options;
@@ -513,6 +529,7 @@ int enumerate_run(const struct cli_options *options, struct enumeration *worlds,
     struct cli_budget budget = budget_of(options);
     struct cli_options searching = plain(options, &budget);
     int result = 0;
+    LS_ASSERT(worlds->asked && !worlds->failed);
     batch = (struct batch){.options = &searching, .worlds = worlds, .budget = &budget};
     while (result == 0 && !budget.over && !cli_interrupted()) {
         fill(&batch);
@@ -598,6 +615,7 @@ static void tell_text(FILE *out, const struct cli_options *options, const struct
     char name[WORLDS_NAME_MAX];
     struct enumerate_sum all = sum_up(worlds);
     int further = 0;
+    LS_ASSERT(!worlds->failed || worlds->first_failing[0] != 0);
     if (worlds->skipped) {
         fputs("worlds: none was searched, because a situation fails (see --keep-going)\n", out);
         return;

@@ -5,6 +5,8 @@
  * lock than the mutex, and for other coordinators than ZooKeeper. Each situation is searched up to a number
  * of states; a larger one gets random schedules after that. */
 #include "cli/cli.h"
+
+#include "base/assert.h"
 #include "sim/abilities.h"
 
 #include <limits.h>
@@ -18,6 +20,7 @@ void cli_suite_limits(struct cli_options *options)
     if (options->suite && options->search.states_max == 0) {
         options->search.states_max = STATES_MAX;
     }
+    LS_ASSERT(!options->suite || options->search.states_max > 0);
 }
 
 const char *cli_suite_folder(void)
@@ -46,6 +49,7 @@ static int depth_in_group(const struct depths *depths, int lock, int owner)
             sum += depths->of[other][owner];
         }
     }
+    LS_ASSERT(lock < depths->options->locks && sum >= depths->of[lock][owner]);
     return sum;
 }
 

@@ -5,6 +5,7 @@
  * with shortest runs of the same shape are one finding. */
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/cli.h"
@@ -134,6 +135,7 @@ static char letter_of(char name, char seen[FUZZ_CLIENTS_MAX + 1])
 {
     char *at = strchr(seen, name);
     size_t count = strlen(seen);
+    LS_ASSERT(count <= FUZZ_CLIENTS_MAX);
     if (at == NULL && count < FUZZ_CLIENTS_MAX) {
         at = &seen[count];
         *at = name;
@@ -254,6 +256,7 @@ static struct finding *find(struct triage *t, uint64_t shape)
 
 static struct finding *add(struct triage *t, uint64_t shape, const char *what)
 {
+    LS_ASSERT(find(t, shape) == NULL);
     if (!array_resize(&t->finding, (size_t)t->findings + 1, sizeof *t->finding)) {
         t->status = CLI_ENVIRONMENT;
         return NULL;
@@ -360,6 +363,7 @@ static bool is_findings(const char *name)
 static void take_folder(struct triage *t, const char *path, bool flat, int depth)
 {
     struct dirent **entry;
+    LS_ASSERT(depth >= 0);
     int count = scandir(path, &entry, NULL, by_name);
     for (int i = 0; i < count; i++) {
         const char *name = entry[i]->d_name;
@@ -401,6 +405,7 @@ static void take(struct triage *t, const char *path)
 
 static int tell(const struct triage *t)
 {
+    LS_ASSERT(t->findings + t->without <= t->inputs);
     for (int i = 0; i < t->findings; i++) {
         printf("%6d  %s\n", t->finding[i].inputs, t->finding[i].name);
     }

@@ -4,6 +4,7 @@
 #include "cli/work_plan.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "explore/search_parts.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static int add(struct parts_list *list, struct cli_part part)
     if (!array_room(&list->part, (size_t)list->count, &list->max, sizeof *list->part, 16)) {
         return -1;
     }
+    LS_ASSERT((size_t)list->count < list->max && part.kind != CLI_PART_WHOLE);
     list->part[list->count++] = part;
     return 0;
 }
@@ -34,6 +36,7 @@ static int add_layers(const struct cli_options *options, const struct cli_job *j
     parts_setup(options, &job->scenario, &setup);
     int sets = explore_sets(&setup), layers = explore_layers(&job->scenario, &options->search);
     int first = explore_first_layer(&job->scenario, &options->search), result = 0;
+    LS_ASSERT(sets >= 1 && layers >= 1);
     for (int i = 0; result == 0 && i < sets * layers; i++) {
         result = add(list, (struct cli_part){.kind = CLI_PART_LAYER,
                                              .scenario = scenario,
@@ -61,6 +64,7 @@ static int add_seeds(const struct cli_options *options, int scenario, int shards
         }
         done += seeds;
     }
+    LS_ASSERT(result != 0 || done == options->seeds);
     return result;
 }
 
@@ -83,12 +87,14 @@ static void deal(struct parts_list *list, const struct cli_job *jobs, int shards
             }
         }
     }
+    LS_ASSERT(left == 0);
 }
 
 int parts_list(const struct cli_options *options, const struct cli_job *jobs, int count, int shards,
                struct parts_list *list)
 {
     int result = 0;
+    LS_ASSERT(shards >= 1 && (!options->check || options->seeds == 0));
     *list = (struct parts_list){0};
     for (int i = 0; result == 0 && i < count; i++) {
         if (options->check) {

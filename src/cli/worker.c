@@ -3,6 +3,7 @@
 
 #include "cli/worker.h"
 
+#include "base/assert.h"
 #include "check/loaded.h"
 #include "cli/work_plan.h"
 #include "plugin/plugin.h"
@@ -57,6 +58,7 @@ static void begin_searching(void)
  * directed run differs from the file: with another recipe they may show why. */
 static void merge(struct outcome *outcome, const struct outcome *directed)
 {
+    LS_ASSERT(directed->verdict != VERDICT_VIOLATED && directed->verdict != VERDICT_ERROR);
     outcome->mask |= directed->mask;
     outcome->steps += directed->steps;
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
@@ -99,6 +101,7 @@ static void run_random(const struct cli_options *options, const struct run_setup
                        struct outcome *outcome)
 {
     static struct outcome directed;
+    LS_ASSERT(runs > 0);
     directed = *outcome;
     memset(outcome, 0, sizeof *outcome);
     random_run(setup, options->seed, runs, options->out, outcome);
@@ -140,6 +143,7 @@ static void limit_world(const struct cli_budget *budget, const struct cli_job *j
     if (budget->deadline_s > 0 && (explore->seconds_max <= 0 || left < explore->seconds_max)) {
         explore->seconds_max = left > 0.001 ? left : 0.001;
     }
+    LS_ASSERT(budget->deadline_s <= 0 || explore->seconds_max > 0);
 }
 
 /* A file claims counts for its default recipe, with its own run constants, with renaming, and with every
@@ -162,6 +166,7 @@ static void search(const struct cli_options *options, const struct run_setup *se
     struct outcome *outcome = job->outcome;
     const struct cli_part *part = &job->part;
     struct explore_options explore = options->search;
+    LS_ASSERT(setup->scenario->exploring && at_once >= 1);
     explore.part =
         (struct explore_part){.only = part->kind == CLI_PART_LAYER, .set = part->set, .faults = part->faults};
     explore.out = options->out;
@@ -193,6 +198,7 @@ static void work(const struct cli_options *options, struct cli_job *job, int at_
     const struct cli_part *part = &job->part;
     struct direct_options direct = {.out = options->out, .rewrite = options->rewrite};
     enum verdict *verdict = &job->outcome->verdict;
+    LS_ASSERT(!job->outcome->done && part->kind <= CLI_PART_LAYER);
     coverage_into(job->coverage, cli_recipe(options, &job->scenario));
     parts_setup(options, &job->scenario, &setup);
     setup.part = part->kind == CLI_PART_LAYER || part->kind == CLI_PART_SEEDS;
@@ -274,6 +280,7 @@ pid_t worker_start(const struct cli_options *options, struct cli_job *jobs, stru
                    int slot, int job)
 {
     sigset_t set = worker_signals();
+    LS_ASSERT(slot >= 0 && job >= 0 && !jobs[job].finished);
     fflush(NULL); /* otherwise the worker would write it again */
     queue->doing[slot] = job;
     pid_t parent = getpid(), pid = fork();

@@ -55,6 +55,7 @@ static const struct {
 static bool is_in(const char *list, const char *name)
 {
     size_t size = strlen(name);
+    LS_ASSERT(list[0] == ' ' && list[strlen(list) - 1] == ' ');
     for (const char *at = size > 0 ? strstr(list, name) : NULL; at != NULL; at = strstr(at + 1, name)) {
         if (at[-1] == ' ' && at[size] == ' ') {
             return true;
@@ -77,6 +78,7 @@ static bool is_checked_form(const char *name)
         return false;
     }
     snprintf(plain, sizeof plain, "%.*s", (int)(size - 6), name + 2);
+    LS_ASSERT(strlen(plain) == size - 6);
     return is_in(ALLOWED, plain);
 }
 
@@ -97,6 +99,7 @@ static bool is_of_a_client(const char *name)
 {
     const struct coordinator *coordinator;
     for (int i = 0; (coordinator = coordinator_at(i)) != NULL; i++) {
+        LS_ASSERT(coordinator->symbols != NULL);
         for (int k = 0; coordinator->symbols[k] != NULL; k++) {
             if (fnmatch(coordinator->symbols[k], name, 0) == 0) {
                 return true;
@@ -108,6 +111,7 @@ static bool is_of_a_client(const char *name)
 
 static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
 {
+    LS_ASSERT(!is_in(ALLOWED, name));
     for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0]; i++) {
         if (is_in(REFUSED[i].names, name)) {
             snprintf(why, PLUGIN_WHY_MAX, "it calls %s, %s", name, REFUSED[i].instead);
@@ -361,6 +365,7 @@ static uintptr_t ours_for(const char *name)
     };
     for (size_t i = 0; i < sizeof OURS / sizeof OURS[0]; i++) {
         if (strcmp(OURS[i].name, name) == 0) {
+            LS_ASSERT(is_in(ALLOWED, name) || is_checked_form(name));
             return OURS[i].ours;
         }
     }
@@ -371,6 +376,7 @@ static void put(uintptr_t where, uintptr_t what)
 {
     uintptr_t page = where & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
     size_t size = where + sizeof what - page;
+    LS_ASSERT(page <= where && size <= (size_t)sysconf(_SC_PAGESIZE) + sizeof what);
     if (mprotect((void *)page, size, PROT_READ | PROT_WRITE) == 0) {
         memcpy((void *)where, &what, sizeof what);
     }

@@ -45,6 +45,7 @@ static const struct ls_recipe *refuse(char *why, const char *format, ...)
 static const struct ls_recipe *remember(const char *path, const struct ls_recipe_module *module)
 {
     LS_ASSERT(opened_count >= 0 && opened_count < RECIPES_MAX);
+    LS_ASSERT(strlen(path) < sizeof opened[0].path);
     struct opened *next = &opened[opened_count++];
     size_t size = module->recipe_size < sizeof next->recipe ? module->recipe_size : sizeof next->recipe;
     memcpy(&next->recipe, module->recipe, size);
@@ -173,8 +174,10 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
         object_close(object);
         return NULL;
     }
+    LS_ASSERT(strcmp(recipe->name, path) == 0);
     imports_redirect(object, map->l_addr);
     if (!guard_watch(object, map->l_addr)) {
+        LS_ASSERT(opened_count > 0);
         opened_count--;
         object_close(object);
         return refuse(why, "its variables cannot all be watched: %d parts are the most",

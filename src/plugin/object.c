@@ -3,6 +3,8 @@
 
 #include "plugin/plugin.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -64,6 +66,7 @@ static const char *symbol_at(const struct object *object, Elf_Scn *section, cons
                              int index, GElf_Sym *symbol)
 {
     Elf_Data *data = elf_getdata(section, NULL);
+    LS_ASSERT(header->sh_type == SHT_DYNSYM || header->sh_type == SHT_SYMTAB);
     if (data == NULL || gelf_getsym(data, index, symbol) == NULL) {
         return NULL;
     }
@@ -77,6 +80,7 @@ const char *object_import(const struct object *object, int index)
     GElf_Sym symbol;
     Elf_Scn *section = next_section(object, NULL, SHT_DYNSYM, &header);
     const char *name = "";
+    LS_ASSERT(index >= 0);
     for (int i = 1; section != NULL && name != NULL; i++) {
         name = symbol_at(object, section, &header, i, &symbol);
         /* Weak symbols do not count: they may stay undefined, and tools of compilers leave some so. */
@@ -94,6 +98,7 @@ bool object_slot(const struct object *object, int index, uintptr_t *offset, cons
     GElf_Shdr header, symbols;
     GElf_Sym symbol;
     GElf_Rela rela;
+    LS_ASSERT(index >= 0);
     Elf_Scn *table = next_section(object, NULL, SHT_DYNSYM, &symbols);
     Elf_Scn *section = next_section(object, NULL, SHT_RELA, &header);
     for (; section != NULL && table != NULL; section = next_section(object, section, SHT_RELA, &header)) {
@@ -123,6 +128,7 @@ static bool is_within(const GElf_Phdr *part, const GElf_Phdr *whole)
 static bool loaded_part(const struct object *object, unsigned flag, int index, GElf_Phdr *header)
 {
     size_t count = 0;
+    LS_ASSERT(index >= 0 && (flag == PF_X || flag == PF_W));
     elf_getphdrnum(object->elf, &count);
     for (size_t i = 0; i < count; i++) {
         bool wanted = gelf_getphdr(object->elf, (int)i, header) != NULL && header->p_type == PT_LOAD &&

@@ -137,6 +137,7 @@ static const char *name_of(int number)
  * is the same in each run. */
 static const char *describe(void)
 {
+    LS_ASSERT(!within && signal_number != 0);
     bool inside = watched != NULL && fault_at >= base;
     const char *function = inside ? object_symbol(watched, fault_at - base) : NULL;
     const char *name = name_of(signal_number);
@@ -172,6 +173,7 @@ static bool changed(const char **where)
     if (variables_are_kept(&variables, &first)) {
         return false;
     }
+    LS_ASSERT(watched != NULL && variables.count > 0);
     const char *name = object_symbol(watched, first - base);
     snprintf(where_text, sizeof where_text, "%s", name != NULL ? name : "");
     *where = name != NULL ? where_text : NULL;
@@ -216,6 +218,7 @@ void guard_watch_program(void)
     /* Symbols of the linker. NOLINTNEXTLINE(bugprone-reserved-identifier) */
     extern const char __executable_start[], etext[];
     base = (uintptr_t)__executable_start;
+    LS_ASSERT((uintptr_t)etext > base);
     code_size = (uintptr_t)etext - base;
     begin();
 }

@@ -3,6 +3,8 @@
 
 #include "real/audit.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,7 @@ void real_audit_close(struct real_audit *audit)
 
 static void enter(struct real_audit *audit, const struct real_line *line)
 {
+    LS_ASSERT(line->slot >= 0 && line->slot < REAL_WORKERS_MAX);
     for (int i = 0; i < REAL_WORKERS_MAX; i++)
         if (i != line->slot && audit->worker[i].inside)
             audit->overlaps++;
@@ -42,6 +45,7 @@ static int begin_write(struct real_audit *audit, const struct real_line *line)
         audit->writes = writes;
         audit->write_capacity = capacity;
     }
+    LS_ASSERT(audit->write_count < audit->write_capacity);
     audit->writes[audit->write_count++] =
         (struct real_write){.id = line->id, .basis = line->basis, .value = line->value};
     return 0;
@@ -134,6 +138,7 @@ static bool mark_chain(struct real_audit *audit, const struct real_record *count
 
 void real_audit_settle(struct real_audit *audit, const struct real_record *counter)
 {
+    LS_ASSERT(!audit->settled && audit->lost == 0 && audit->unheard == 0);
     if (audit->write_count)
         qsort(audit->writes, audit->write_count, sizeof *audit->writes, by_id);
     audit->sound = mark_chain(audit, counter);
@@ -143,4 +148,5 @@ void real_audit_settle(struct real_audit *audit, const struct real_record *count
         audit->lost += write->wrote && !write->on_chain;
         audit->unheard += !write->wrote && write->on_chain;
     }
+    LS_ASSERT(audit->lost <= audit->wrote && audit->lost + audit->unheard <= audit->write_count);
 }

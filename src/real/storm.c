@@ -11,6 +11,7 @@
  * follows the workers by the journal, which it reads while they write it. */
 #include "real/storm.h"
 
+#include "base/assert.h"
 #include "base/rng.h"
 
 #include <errno.h>
@@ -88,6 +89,7 @@ static void sleep_ms(int ms)
 
 static void end(struct storm *storm, enum real_outcome outcome, const char *why)
 {
+    LS_ASSERT(outcome == REAL_RUN_ENDED || why != NULL);
     if (storm->over)
         return;
     storm->over = true;
@@ -97,6 +99,7 @@ static void end(struct storm *storm, enum real_outcome outcome, const char *why)
 
 static int around(struct storm *storm, int mean)
 {
+    LS_ASSERT(mean >= 0);
     return mean / 2 + (int)rng_below(&storm->rng, (uint32_t)mean + 1);
 }
 
@@ -110,6 +113,7 @@ static int count_state(const struct storm *storm, enum worker_state state)
 
 static void note(struct storm *storm, int slot, enum real_kind kind, int64_t value)
 {
+    LS_ASSERT(slot >= 0 && slot < storm->plan->processes && kind >= REAL_STARTED);
     struct real_line line = {.kind = kind, .slot = slot, .incarnation = storm->workers[slot].incarnation};
     line.value = value;
     if (real_journal_write(storm->journal, &line))
@@ -129,6 +133,7 @@ static void read_journal(struct storm *storm)
         }
     if (rc < 0)
         end(storm, REAL_RUN_FAILED, "the journal cannot be read");
+    LS_ASSERT(storm->sections <= storm->result->audit.sections);
     if (storm->sections != storm->result->audit.sections) {
         storm->sections = storm->result->audit.sections;
         storm->moved_ms = now_ms();
@@ -179,6 +184,7 @@ static pid_t fork_job(const struct real_job *job, bool probe)
 static void start(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
+    LS_ASSERT(worker->state == DOWN);
     atomic_store(&storm->boards[slot].halt, 0);
     struct real_job job = job_of(storm, slot);
     if (job.rounds <= 0) {
@@ -243,17 +249,20 @@ static void stand_still(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
     int64_t now = now_ms();
+    LS_ASSERT(worker->state == RUNNING && worker->pid > 0);
     worker->state = STOPPED;
     worker->token = 0;
     worker->continue_ms = now + stop_length_ms(storm);
     worker->patience_ms =
         worker->continue_ms + CONNECT_MS_MAX + INT64_C(5) * storm->result->session_timeout_ms;
+    LS_ASSERT(worker->continue_ms > now && worker->patience_ms > worker->continue_ms);
     storm->result->stops++;
     note(storm, slot, REAL_STOPPED, worker->continue_ms - now);
 }
 
 static void kill_worker(struct storm *storm, int slot)
 {
+    LS_ASSERT(storm->workers[slot].pid > 0 && storm->workers[slot].state != DOWN);
     storm->workers[slot].hit = true;
     kill(storm->workers[slot].pid, SIGKILL);
 }
@@ -292,6 +301,7 @@ static bool may_continue(const struct storm *storm, const struct storm_worker *w
 static void go_on(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
+    LS_ASSERT(worker->state == STOPPED && worker->pid > 0);
     worker->state = RUNNING;
     worker->spared_until_ms = now_ms() + slack_ms(storm);
     note(storm, slot, REAL_CONTINUED, 0);
@@ -311,6 +321,7 @@ static void continue_all_due(struct storm *storm)
 static void on_exit_status(struct storm *storm, int slot, int status)
 {
     struct storm_worker *worker = &storm->workers[slot];
+    LS_ASSERT(worker->state == RUNNING || worker->state == STOPPED);
     note(storm, slot, REAL_ENDED, status);
     worker->state = DONE;
     if (status == REAL_END_NO_SERVER)
@@ -324,6 +335,7 @@ static void on_exit_status(struct storm *storm, int slot, int status)
 static void on_death(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
+    LS_ASSERT(worker->state == RUNNING || worker->state == STOPPED);
     note(storm, slot, REAL_KILLED, 0);
     worker->state = DOWN;
     worker->incarnation++;
@@ -366,6 +378,7 @@ static void end_all(struct storm *storm)
         struct storm_worker *worker = &storm->workers[i];
         if (worker->state != RUNNING && worker->state != STOPPED)
             continue;
+        LS_ASSERT(worker->pid > 0);
         kill(worker->pid, SIGKILL);
         wait_for(worker->pid);
         note(storm, i, REAL_KILLED, 0);
@@ -405,6 +418,7 @@ static int pick(struct storm *storm, bool (*fits)(const struct storm_worker *wor
 /* Tells a running worker to halt. A stopped one would do it much later. */
 static int halt_one(struct storm *storm, enum real_halt where)
 {
+    LS_ASSERT(where != REAL_HALT_NOWHERE);
     int slot = pick(storm, may_stop, false);
     if (slot != NOBODY)
         atomic_store(&storm->boards[slot].halt, where);
@@ -456,6 +470,7 @@ static void wind(struct storm *storm, struct storm_clock *clock, int64_t now)
 {
     clock->next_ms = now + around(storm, clock->pause_ms);
     clock->next_sections = 0;
+    LS_ASSERT(clock->next_ms >= now && !clock->aimed);
     if (rng_below(&storm->rng, 4))
         clock->next_sections = storm->result->audit.sections + (uint32_t)clock->pause_sections;
 }
@@ -469,6 +484,7 @@ static void hit_if_due(struct storm *storm, struct storm_clock *clock,
         return;
     if (!clock->aimed)
         clock->aim = rng_below(&storm->rng, 3);
+    LS_ASSERT(clock->aim < 3);
     clock->aimed = hit(storm, clock->aim) == NOBODY;
     if (!clock->aimed)
         wind(storm, clock, now);
@@ -551,6 +567,7 @@ static void loop(struct storm *storm, const volatile sig_atomic_t *stop, real_pr
 static void audit(struct storm *storm)
 {
     struct real_resource resource = {.dir = storm->plan->dir, .lock_fd = -1};
+    LS_ASSERT(count_state(storm, DOWN) + count_state(storm, DONE) == storm->plan->processes);
     if (real_resource_read(&resource, 0, &storm->result->counter) == REAL_ACCESS_OK) {
         real_audit_settle(&storm->result->audit, &storm->result->counter);
         return;

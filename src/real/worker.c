@@ -3,6 +3,7 @@
 
 #include "real/worker.h"
 
+#include "base/assert.h"
 #include "base/rng.h"
 #include "real/journal.h"
 #include "real/resource.h"
@@ -106,6 +107,7 @@ static int64_t token_of(struct worker *worker)
 static int note(const struct worker *worker, const struct real_line *section, enum real_kind kind)
 {
     struct real_line line = *section;
+    LS_ASSERT(kind <= REAL_LEAVE && section->id != 0);
     line.kind = kind;
     if (kind == REAL_LEAVE)
         line.value = (real_journal_now_ns() - worker->checked_ns) / 1000000;
@@ -115,6 +117,7 @@ static int note(const struct worker *worker, const struct real_line *section, en
 static void halt_if_told(struct worker *worker, enum real_halt here)
 {
     int told = here;
+    LS_ASSERT(here != REAL_HALT_NOWHERE);
     if (atomic_compare_exchange_strong(&worker->job->board->halt, &told, REAL_HALT_NOWHERE))
         raise(SIGSTOP);
 }
@@ -182,6 +185,7 @@ static enum round do_round(struct worker *worker)
 
 static enum real_end do_rounds(struct worker *worker)
 {
+    LS_ASSERT(worker->job->rounds > 0 && worker->sections == 0);
     for (int done = 0; done < worker->job->rounds;) {
         enum round round = do_round(worker);
         if (round == ROUND_DONE)
