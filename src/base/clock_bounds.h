@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* How far the clock of a world may go: the next moment at which an event may happen, and the last moment
- * before an event must happen. Moments are in ms of the world's clock; INT32_MAX = none. */
+/* The bounds of the next step of a world's clock. Moments are in ms of that clock; INT32_MAX = none. */
 #ifndef BASE_CLOCK_BOUNDS_H
 #define BASE_CLOCK_BOUNDS_H
 
@@ -10,8 +9,8 @@
 
 struct moments {
     int32_t now;
-    int32_t next;  /* the earliest moment after `now` of an event that may happen */
-    int32_t limit; /* the moment that the clock may not pass */
+    int32_t next;  /* the earliest moment after `now` at which another event may happen */
+    int32_t limit; /* the clock may not pass this moment before the event that must happen by it */
 };
 
 static inline struct moments moments_from(int32_t now)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Large pages. Random access to memory costs a TLB miss each time, and a fault for each new page. Large pages
- * make both rare. */
+/* Large pages, for memory with random access: TLB misses and page faults become rare. */
 #ifndef BASE_HUGE_H
 #define BASE_HUGE_H
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_BYTES ((size_t)1 << 18) /* of the first pieces; the others are large pages */
+#define PIECE_BYTES ((size_t)1 << 18) /* of the first SMALL_PIECES; later pieces are HUGE_PAGE_BYTES */
 #define SMALL_PIECES 4
 
 static bool add_piece(struct pool *pool, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* How shared objects of users are named: --recipe FILE.so, --property FILE.so, and in traces. */
+/* The names of users' shared objects: in --recipe FILE.so, in --property FILE.so, and in traces. */
 #ifndef BASE_SHARED_OBJECT_H
 #define BASE_SHARED_OBJECT_H
 
@@ -10,12 +10,11 @@
 
 #define SHARED_PATH_MAX 240
 
-/* Returns whether a word names a shared object: built-in names have no slash and do not end with `.so`. */
+/* Returns whether a word names a shared object: it has a slash, or ends with `.so`. */
 bool shared_is_path(const char *word);
 
-/* Writes the path for the dynamic loader, which would look in other folders for a name without a slash.
- * Returns false if the path cannot be a word of a trace; then `why`, of `room` bytes, is a clause with the
- * reason. */
+/* Writes the path for dlopen() to `file`: with a slash, so that only that path is tried. Returns false if the
+ * path cannot be a word of a trace; then `why`, of `room` bytes, is a clause with the reason. */
 bool shared_file(const char *path, char file[SHARED_PATH_MAX + 3], char *why, size_t room);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* A range may hold bytes between a guest's variables, which a sanitizer must not report. So the words are
- * compared one by one here: a sanitizer checks memcmp() everywhere. */
+/* A range may have bytes between variables, whose access a sanitizer reports. The attribute turns that off
+ * here, but not within memcmp(): so words are compared one by one. */
 #define UNGUARDED __attribute__((no_sanitize("address", "thread")))
 
 UNGUARDED bool variables_keep(struct variables *variables, void *at, size_t size)
@@ -25,7 +25,7 @@ UNGUARDED bool variables_keep(struct variables *variables, void *at, size_t size
     return true;
 }
 
-/* Returns the address of the first byte of a word that has changed. */
+/* Returns the address of the first changed byte of a changed word. */
 UNGUARDED static uintptr_t first_byte(const volatile uint64_t *at, uint64_t was)
 {
     uint64_t now = *at;

@@ -21,12 +21,12 @@ struct variables {
     int count;
 };
 
-/* Copies the present bytes of a range. Returns false, and does not watch the range, if VARIABLES_RANGES_MAX
+/* Watches a range: copies its present bytes. Returns false, without effect, if VARIABLES_RANGES_MAX ranges
  * are watched already, or if memory is short. */
 bool variables_keep(struct variables *variables, void *at, size_t size);
 
-/* Returns whether all ranges are unchanged. If not, restores them and stores the address of the first changed
- * byte in `first` (may be NULL). Writes to no word that has not changed, because it may be read-only. */
+/* Returns whether all ranges are unchanged. If not, restores the changed words, and stores the address of the
+ * first changed byte in `first` (may be NULL). Unchanged words may be read-only: they are not written to. */
 bool variables_are_kept(const struct variables *variables, uintptr_t *first);
 
 #endif

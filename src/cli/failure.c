@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The work of a worker on a violation before the report. It looks for a shorter run with the same violation,
- * and makes the story from a replay of the written file. */
+/* The work of a worker on a violation before the report: a shorter run, and the story of its replay. */
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "replay/replay.h"
@@ -15,7 +15,7 @@
 
 #define SUFFIX ".trace"
 #define MIN_SUFFIX ".min.trace"
-#define MAX_STEPS 5000000 /* some seconds; most violations need a tenth of a second */
+#define MAX_STEPS 5000000 /* some seconds */
 
 int cli_min_path(const char *path, char *out, size_t size)
 {
@@ -42,6 +42,7 @@ int cli_read_trace(const struct cli_options *options, struct trace *trace)
 static void keep_shrunk(struct outcome *outcome, const struct shrunk *shrunk, bool minimal)
 {
     char path[OUTCOME_TRACE_MAX];
+    LS_ASSERT(outcome->trace[0] != 0 && outcome->shrunk[0] == 0);
     if (cli_min_path(outcome->trace, path, sizeof path) != 0) {
         errno = ENAMETOOLONG;
     } else if (file_replace(path, shrunk->bytes, shrunk->size) == 0) {
@@ -67,19 +68,19 @@ static void shrink(struct outcome *outcome, const struct trace *trace, volatile 
     struct shrink_options how = {.max_steps = MAX_STEPS, .stop = is_asked, .ctx = (void *)stop};
     enum shrink_result result = shrink_trace(trace, &how, &shrunk, &error);
     if (result == SHRINK_DONE || result == SHRINK_LIMIT) {
+        LS_ASSERT(shrunk.size > 0);
         keep_shrunk(outcome, &shrunk, result == SHRINK_DONE);
         free(shrunk.bytes);
     }
 }
 
-/* Replays the run from its file and stores the story. The outcome becomes an error if the replay does not
- * show the violation. */
 static void replay(struct outcome *outcome, const struct trace *trace)
 {
     struct input_error error = {.text = "its trace violates nothing"};
     char *story = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&story, &size);
+    LS_ASSERT(outcome->verdict == VERDICT_VIOLATED);
     enum replay_result result = out ? replay_trace(trace, out, &error) : REPLAY_UNFIT;
     if (out && fclose(out) == 0 && size < sizeof outcome->story && result == REPLAY_VIOLATED) {
         memcpy(outcome->story, story, size);

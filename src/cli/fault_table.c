@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The table of faults by phase of a process, computed by running the directed scenarios, not by reading
- * them. */
+/* The table of lockstep list scenarios --table: faults by the phase of the process that they met, in runs of
+ * the directed scenarios. */
 
 #include "cli/cli.h"
+
+#include "base/assert.h"
 #include "scenario/direct.h"
 
 #include <lockstep/error.h>
@@ -15,10 +17,10 @@
 
 enum phase {
     PHASE_IDLE,
-    PHASE_ACQUIRE, /* has asked, and is not known to be behind another contender */
-    PHASE_WAIT,    /* watches a predecessor */
+    PHASE_ACQUIRE, /* an acquire is pending, and no watch on a predecessor was set */
+    PHASE_WAIT,    /* an acquire is pending, with a watch on a predecessor */
     PHASE_HOLD,
-    PHASE_RELEASE, /* has released; the node is not known to be gone */
+    PHASE_RELEASE, /* released, before EVENT_FREED */
     PHASES
 };
 
@@ -70,6 +72,7 @@ struct table {
 
 static void move_all(struct table *table, int process, int lock, enum phase from, enum phase to)
 {
+    LS_ASSERT(process < WORLD_PROCESSES_MAX && lock < WORLD_LOCKS_MAX && from != to);
     for (int l = 0; l < WORLD_LOCKS_MAX; l++) {
         for (int owner = 0; owner < OWNERS && (lock < 0 || l == lock); owner++) {
             if (table->phase[process][l][owner] == from) {
@@ -81,6 +84,7 @@ static void move_all(struct table *table, int process, int lock, enum phase from
 
 static void on_claim(struct table *table, const struct event *event, enum phase *phase)
 {
+    LS_ASSERT(*phase < PHASES);
     switch (event->kind) {
     case EVENT_ASKED:
         *phase = *phase == PHASE_HOLD ? PHASE_HOLD : PHASE_ACQUIRE;
@@ -126,7 +130,7 @@ static void on_event(void *ctx, const struct event *event)
 
 /* ---- faults ---- */
 
-/* Returns the row of a fault: the row has the name of the fault's budget, or else of its verb. */
+/* Returns the row of a fault, by the name of the fault's budget, or else of its verb; -1 = none. */
 static int row_of(const struct action *action)
 {
     int fault = world_fault_of(action);
@@ -142,6 +146,7 @@ static int row_of(const struct action *action)
 
 static void meet(struct table *table, int row, int process, int lock)
 {
+    LS_ASSERT(row >= 0 && row < ROWS && process < WORLD_PROCESSES_MAX);
     for (int l = 0; l < WORLD_LOCKS_MAX; l++) {
         for (int owner = 0; owner < OWNERS && (lock < 0 || l == lock); owner++) {
             table->met[row][table->phase[process][l][owner]] = true;
@@ -158,6 +163,7 @@ static void on_action(void *ctx, const struct run *run, const struct action *act
         return;
     }
     if (action->kind == ACTION_CANCEL && action->owner < OWNERS) {
+        LS_ASSERT(action->process < WORLD_PROCESSES_MAX && action->lock < WORLD_LOCKS_MAX);
         table->met[row][table->phase[action->process][action->lock][action->owner]] = true;
         return;
     }
@@ -181,6 +187,7 @@ static void print(const struct table *table, int scenarios)
     for (int row = 0; row < ROWS; row++) {
         printf("%-10s", ROW_NAMES[row]);
         for (int phase = PHASE_ACQUIRE; phase < PHASES; phase++) {
+            LS_ASSERT(table->count[row][phase] >= 0 && table->count[row][phase] <= scenarios);
             if (table->count[row][phase] > 0) {
                 printf(" %8d", table->count[row][phase]);
             } else {
@@ -221,6 +228,7 @@ static void run_one(const struct cli_options *options, struct table *table, cons
 {
     struct run_setup setup = {.scenario = scenario, .recipe = cli_recipe(options, scenario)};
     struct direct_options direct = {.watch = on_action, .watch_event = on_event, .watch_ctx = table};
+    LS_ASSERT(!scenario->exploring);
     table->scenario = scenario;
     memset(table->phase, 0, sizeof table->phase);
     memset(table->met, 0, sizeof table->met);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* One shard of a call of run or check. Each of its parts runs in a process of its own, like a scenario. The
- * files' claims are not judged here but in lockstep merge, which has all parts. */
+/* One shard of a call of run or check. Each of its parts is a job of its own. The claims of scenario files
+ * are judged by lockstep merge, which has all parts. */
 #include "cli/shard_file.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 static void say_part(FILE *out, const struct cli_part *part)
 {
     if (part->kind == CLI_PART_SEEDS) {
+        LS_ASSERT(part->seeds > 0);
         fprintf(out, "seeds %llu to %llu", (unsigned long long)part->first_seed,
                 (unsigned long long)(part->first_seed + part->seeds - 1));
     } else if (part->kind == CLI_PART_LAYER) {
@@ -34,8 +36,8 @@ static void report(void *ctx, const struct cli_job *job)
     }
 }
 
-/* Makes a job with a scenario of its own for each part of this shard. Returns their number, or -1 if memory
- * is short. */
+/* Makes a job, with its own scenario, for each part of this shard. Returns their number, or -1 if memory is
+ * short. */
 static int make_jobs(const struct cli_options *options, const struct cli_job *scenarios,
                      const struct parts_list *list, struct cli_job **jobs)
 {
@@ -45,6 +47,7 @@ static int make_jobs(const struct cli_options *options, const struct cli_job *sc
         const struct cli_part *part = &list->part[i];
         const struct input *input = &scenarios[part->scenario].scenario.input;
         struct input_error error;
+        LS_ASSERT(part->shard >= 1 && part->shard <= options->shards);
         if (part->shard != options->shard) {
             continue;
         }
@@ -84,6 +87,7 @@ static int run_parts(const struct cli_options *options, const char *command, con
     if (finished < 0) {
         return broken(command, "no worker can be started");
     }
+    LS_ASSERT(finished <= parts);
     int status = write_file(options, command, scenarios, count, jobs, parts);
     if (cli_interrupted()) {
         puts("interrupted");
@@ -96,6 +100,7 @@ int cli_shard(const struct cli_options *options, const char *command, struct cli
 {
     struct parts_list list;
     struct cli_job *mine = NULL;
+    LS_ASSERT(options->shard >= 1 && options->shard <= options->shards);
     int parts = parts_list(options, jobs, count, options->shards, &list) == 0
                     ? make_jobs(options, jobs, &list, &mine)
                     : -1;

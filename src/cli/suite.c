@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The standard suite: situations for any recipe, in scenarios/suite. Situations for other kinds of lock than
- * the mutex, and for other coordinators than ZooKeeper, are in folders below it. Each situation is searched
- * up to a number of states; a larger one gets random schedules after that. */
+/* The standard suite: situations for any recipe, in scenarios/suite. Folders below it are for other kinds of
+ * lock than the mutex, and for other coordinators than ZooKeeper. Each situation is searched up to a number
+ * of states; a larger one gets random schedules after that. */
 #include "cli/cli.h"
+
+#include "base/assert.h"
 #include "sim/abilities.h"
 
 #include <limits.h>
@@ -18,6 +20,7 @@ void cli_suite_limits(struct cli_options *options)
     if (options->suite && options->search.states_max == 0) {
         options->search.states_max = STATES_MAX;
     }
+    LS_ASSERT(!options->suite || options->search.states_max > 0);
 }
 
 const char *cli_suite_folder(void)
@@ -46,11 +49,12 @@ static int depth_in_group(const struct depths *depths, int lock, int owner)
             sum += depths->of[other][owner];
         }
     }
+    LS_ASSERT(lock < depths->options->locks && sum >= depths->of[lock][owner]);
     return sum;
 }
 
-/* Counts one step of a process. Returns whether it acquires a lock of a group of which the owner holds one
- * already. */
+/* Counts one step of a process. Returns whether the step acquires a lock of a group of which the owner
+ * holds a lock already. */
 static bool goes_deeper(struct depths *depths, const struct action *op)
 {
     int *depth = depths->of[op->lock];
@@ -86,8 +90,8 @@ static bool reenters(const struct world_options *options, const struct world_pro
     return deep;
 }
 
-/* Does the same for the commands of a directed scenario. An acquire with a deadline adds no level, because it
- * may fail. */
+/* As reenters(), for the commands of a directed scenario. An acquire with a deadline adds no level,
+ * because it may fail. */
 static bool commands_reenter(const struct scenario *scenario)
 {
     struct depths depths[WORLD_PROCESSES_MAX] = {0};
@@ -109,8 +113,8 @@ static bool commands_reenter(const struct scenario *scenario)
     return deep;
 }
 
-/* Returns the reason if a recipe lacks the function for an operation. A search skips such a step; a directed
- * scenario cannot. */
+/* Returns the function that the recipe lacks for an operation, as a clause, or NULL. A search skips such a
+ * step; a directed scenario cannot. */
 static const char *lacks(const struct ls_recipe *recipe, const struct action *op)
 {
     switch (op->kind) {

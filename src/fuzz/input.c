@@ -10,11 +10,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Bytes of the header that have no meaning for coordinators other than ZooKeeper; they set the options of
- * those. */
+/* Bytes of the header that set the own options of a coordinator other than ZooKeeper. */
 static const uint8_t OWN_BYTES[] = {1, 3};
 
-/* Programs of clients. x and y are the locks; y means x if there is only one. */
+/* Programs of clients. x and y are the locks; in a world with one lock, y becomes x. */
 static const char *const PROGRAMS[] = {
     "acquire x release x",
     "acquire x release x acquire x release x",
@@ -108,7 +107,7 @@ static bool has(const struct header *header, unsigned bit)
     return (header->byte[2] & bit) != 0;
 }
 
-/* Returns the i-th option that only this coordinator has; NULL behind the last that has a byte. */
+/* Returns the i-th own option of the coordinator; NULL behind the last that has a byte. */
 static const struct coord_option *own_option(const struct header *header, size_t i)
 {
     const struct coord_option *options = header->coordinator->options;
@@ -156,7 +155,6 @@ static void say_world(struct text *text, const struct header *header)
     say(text, "\n");
 }
 
-/* Writes a program with the names of the existing locks. */
 static void say_program(struct text *text, const char *program, bool two)
 {
     for (const char *at = program; *at != 0; at++) {
@@ -175,7 +173,7 @@ static bool can_happen(const struct header *header, enum world_fault fault)
         options.own[i] = own_value(header, i);
     }
     switch (fault) {
-    case WORLD_FAULT_RMDIR: /* without these five kinds, older inputs keep their meaning */
+    case WORLD_FAULT_RMDIR: /* these five kinds are left out, so that older inputs keep their meaning */
     case WORLD_FAULT_EVICT:
     case WORLD_FAULT_TOUCH:
     case WORLD_FAULT_CALL:
@@ -186,8 +184,8 @@ static bool can_happen(const struct header *header, enum world_fault fault)
     }
 }
 
-/* Returns the bit of a fault. A fault of a single coordinator has the bit of a kind that is not drawn
- * here. */
+/* Returns the bit of a fault in bytes 4 and 5. An own fault of a coordinator has the bit of a common kind
+ * that can_happen() leaves out. */
 static unsigned bit_of(enum world_fault fault)
 {
     LS_ASSERT(fault < WORLD_FAULTS);

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define PLACES (1u << 16) /* more than three times HOPELESS_STATES_MAX */
+#define PLACES (1u << 16)
 
 _Static_assert(PLACES > 3 * HOPELESS_STATES_MAX, "the table of states never fills up");
 
@@ -18,12 +18,12 @@ struct look {
     struct canon *canon;
     struct run_events events;   /* events of the search, shown to no judge */
     uint64_t *seen;             /* fingerprints; 0 = a free place */
-    struct world_image **image; /* states whose successors are still to be looked at */
+    struct world_image **image; /* states that are not expanded yet */
     int images, states;
     struct action *action;
 };
 
-/* Keeps the present state if it is new. */
+/* Keeps the present state if it is new. The answer is about this state alone. */
 static enum hopeless_answer visit(struct look *look)
 {
     LS_ASSERT(look->images >= 0 && look->images <= look->states && look->states <= HOPELESS_STATES_MAX);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The question whether a waiting process can still be served, by a search of all that can follow. */
 #ifndef REPLAY_LIVENESS_HOPELESS_H
 #define REPLAY_LIVENESS_HOPELESS_H
 
@@ -11,12 +10,13 @@
 
 enum hopeless_answer {
     HOPELESS_YES,     /* the process waits in all states that can be reached without further faults */
-    HOPELESS_NO,      /* it does not wait in one of them */
+    HOPELESS_NO,      /* in one of these states it does not wait */
     HOPELESS_UNKNOWN, /* too many states, too little memory, or states that cannot be renamed */
 };
 
-/* Searches all that can follow, and puts the run's world back; judges see nothing. Sets *states to the number
- * of different states, up to renaming. */
+/* Returns whether a process can still be served, by a search of all states that can follow the present one.
+ * Sets *states to the number of different states, up to renaming. Judges see none of this, and the run's
+ * world is restored. */
 enum hopeless_answer hopeless_judge(struct run *run, int process, int *states);
 
 #endif

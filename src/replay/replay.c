@@ -30,8 +30,8 @@ struct replay {
 
 /* ---- what the trace stands for ---- */
 
-/* Returns whether the trace has marks. Such a trace was found without loaded properties, whose states need
- * not come back. */
+/* Returns whether the trace has marks. Loaded properties do not judge such a trace: their states need not
+ * recur. */
 static bool goes_on_for_ever(const struct trace *trace)
 {
     for (int i = 0; i < trace->choices; i++) {
@@ -91,7 +91,6 @@ static void tell_head(const struct replay *replay)
     fprintf(replay->out, "found    %s\n\n", trace->found);
 }
 
-/* Prints the events and violations of the last choice. */
 static void tell_events(struct replay *replay)
 {
     int known, violated[CHECK_PROPERTIES_MAX];
@@ -133,7 +132,7 @@ static enum replay_result tell_end(struct replay *replay)
 
 /* ---- the choices ---- */
 
-/* Complains that a choice does not fit, and lists what is possible in its place. */
+/* Complains that a choice does not fit, and lists the actions that are possible there. */
 static enum replay_result drifted(struct replay *replay, int index, const char *why)
 {
     const struct trace *trace = replay->trace;
@@ -208,7 +207,7 @@ static enum replay_result end_circle(struct replay *replay)
     return REPLAY_UNFIT;
 }
 
-/* Prints the line of a step: its label and a remark. Within a circle, notes what is possible before it. */
+/* Prints the line of a step before it is done: its label and a remark. */
 static void tell_step(struct replay *replay, const char *label)
 {
     struct action action;
