@@ -143,18 +143,26 @@ struct parts {
     FILE *template;
 };
 
+static int no_header(void)
+{
+    fprintf(stderr,
+            "lockstep new: expected <lockstep/recipe.h> (package liblockstep-dev) beside the program, found "
+            "none\n");
+    return CLI_ENVIRONMENT;
+}
+
 static int find_parts(struct parts *parts)
 {
     char path[PATH_MAX];
     if (!cli_program_path(parts->program) ||
         !cli_find_data(parts->include, "include/lockstep/recipe.h", "include/lockstep/recipe.h")) {
-        fprintf(
-            stderr,
-            "lockstep new: expected <lockstep/recipe.h> (package liblockstep-dev) beside the program, found "
-            "none\n");
-        return CLI_ENVIRONMENT;
+        return no_header();
     }
-    *strstr(parts->include, "/lockstep/recipe.h") = 0;
+    char *end = strstr(parts->include, "/lockstep/recipe.h");
+    if (end == NULL) {
+        return no_header(); /* a symbolic link to a file of another name */
+    }
+    *end = 0;
     bool found = cli_find_data(path, parts->kind->source, parts->kind->installed);
     parts->template = found ? fopen(path, "r") : NULL;
     if (parts->template == NULL) {

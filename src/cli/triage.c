@@ -151,7 +151,9 @@ static void add_to_shape(char *shape, const char *label, char seen[FUZZ_CLIENTS_
         bool client = alone && *at >= 'a' && *at < 'a' + FUZZ_CLIENTS_MAX;
         shape[used++] = client ? letter_of(*at, seen) : *at;
     }
-    shape[used++] = '\n';
+    if (used + 1 < SHAPE_MAX) {
+        shape[used++] = '\n';
+    }
     shape[used] = 0;
 }
 

@@ -128,15 +128,15 @@ struct lock_claim {
     uint32_t granted; /* of a taker: leases that are granted */
     /* bytes of SetWatches for the longest watch that this claim may have; see request_limit.c */
     uint32_t reserved;
-    uint32_t below;         /* claims below this one in the tree by watch_id */
-    uint16_t watch_id;      /* context of its watches, from 1, different from that of all other claims */
-    uint16_t notes;         /* LOCK_NOTE_... */
-    uint8_t state;          /* enum lock_state */
-    uint8_t in_flight;      /* requests, LOCK_FIRST ... */
-    uint8_t ancestors;      /* creates of ancestors in flight */
-    uint8_t lost;           /* creates lost with the link in a row and never applied, 0 to LOCK_LOST_MAX */
-    uint8_t named : 1;      /* the claim's node exists as far as is known, under `sequence` */
-    uint8_t maybe : 1;      /* a create was sent and its outcome is unknown */
+    uint32_t below;    /* claims below this one in the tree by watch_id */
+    uint16_t watch_id; /* context of its watches, from 1, different from that of all other claims */
+    uint16_t notes;    /* LOCK_NOTE_... */
+    uint16_t lost;     /* creates lost with the link in a row and never applied, up to a bound: session.c */
+    uint8_t state;     /* enum lock_state */
+    uint8_t in_flight; /* requests, LOCK_FIRST ... */
+    uint8_t ancestors; /* creates of ancestors in flight */
+    uint8_t named : 1; /* the claim's node exists as far as is known, under `sequence` */
+    uint8_t maybe : 1; /* a create was sent and its outcome is unknown */
     uint8_t watching : 1;   /* a watch is set on `ahead`; for a lease, on the list of its place */
     uint8_t searching : 1;  /* the flight is a sync and a list after it, so its list can prove absence */
     uint8_t retry : 1;      /* waits for the retry timer; once ended, and for its watch, for the janitor's */
@@ -209,6 +209,9 @@ void lock_session_progress(struct ls_session *session);
 /* Sets a claim aside: its next create waits for a timer (session.c). Returns false with *err as
  * lock_session_retry() does. */
 bool lock_session_set_aside(struct lock_claim *claim, int *err);
+
+/* Counts one more create of the claim that was lost with the link and never applied. */
+void lock_session_count_lost(struct lock_claim *claim);
 
 /* Notes that the server has answered or applied a create of the claim. */
 void lock_session_acquit(struct lock_claim *claim);

@@ -74,7 +74,8 @@ void lock_queue_event(struct ls_session *session, enum ls_session_event event)
     uint32_t last = last_event(session, count);
     if (event == LS_SESSION_LOST && session->told_id != session->id) {
         /* CONNECTED of this session is undelivered: LOST cancels it if these events do not stand between. */
-        while (count && (last == LS_SESSION_SUSPENDED || last == LS_SESSION_RECONNECTED)) {
+        while (count && (last == LS_SESSION_SUSPENDED || last == LS_SESSION_RECONNECTED ||
+                         last == LS_SESSION_READ_ONLY)) {
             drop_last_event(session, count--);
             last = last_event(session, count);
         }

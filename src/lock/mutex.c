@@ -399,8 +399,7 @@ static void not_there(struct lock_claim *claim)
     LS_SOMETIMES("lost-create-never-applied");
     forget_node(claim);
     claim->state = LOCK_CLAIMING;
-    if (claim->lost < LOCK_LOST_MAX)
-        claim->lost++;
+    lock_session_count_lost(claim);
     if (claim->lost >= LOCK_LOST_SUSPECT && !lock_session_set_aside(claim, &err))
         lock_mutex_fail(claim, err, 0);
     else

@@ -641,6 +641,16 @@ static void on_create_timer(void *context)
     lock_queue_deliver(session);
 }
 
+void lock_session_count_lost(struct lock_claim *claim)
+{
+    const struct ls_retry_policy *policy = options_of(claim->place->session)->retry;
+    /* From LOCK_LOST_MAX on the delay does not grow by default, so only a policy that counts needs a larger
+     * number. */
+    uint16_t bound = policy && policy->kind == LS_RETRY_TIMES ? UINT16_MAX : LOCK_LOST_MAX;
+    if (claim->lost < bound)
+        claim->lost++;
+}
+
 bool lock_session_set_aside(struct lock_claim *claim, int *err)
 {
     struct ls_session *session = claim->place->session;

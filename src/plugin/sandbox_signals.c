@@ -215,6 +215,9 @@ static void begin(void)
 
 void guard_watch_program(void)
 {
+    if (watched != NULL) {
+        return; /* the guard of a shared object covers its recipe, and can name the place */
+    }
     /* Symbols of the linker. NOLINTNEXTLINE(bugprone-reserved-identifier) */
     extern const char __executable_start[], etext[];
     base = (uintptr_t)__executable_start;

@@ -438,7 +438,6 @@ static void keep_marks(struct shrink *s)
         }
     }
     list->count = kept;
-    LS_ASSERT(kept <= list->count);
 }
 
 /* Complains of a trace that a replay accepts, though an attempt cannot follow it. */
