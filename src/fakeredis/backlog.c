@@ -7,18 +7,17 @@
 
 #include <string.h>
 
-/* The state of a key before the write to which its record belongs. IMAGE_OVER: the key had a lease then, and
- * has expired, or was lost, after the write. */
+/* State of the key before the write: it did not exist, or the image has its value. IMAGE_OVER = it had a
+ * lease then, and has expired, or was lost, after the write. */
 enum image { IMAGE_NONE, IMAGE_KEY, IMAGE_OVER };
 
-/* An image of a key. Its name stands behind the record, then its value, each with zeros up to a multiple of
- * 8. */
+/* The name stands behind the record, then the value, each with zeros up to a multiple of 8. */
 struct kept_key {
     struct rec rec; /* rec.tag = enum image, rec.word = bytes of the name */
     int64_t ends_ms;
     uint32_t value_size;
-    uint8_t client, connection; /* the connection that has written */
-    uint8_t begins;             /* 1 = this is the first key of its write */
+    uint8_t client, connection; /* of the write */
+    uint8_t begins;             /* 1 = first image of its write */
     uint8_t database, type, writer, life, shortened;
     uint32_t reserved; /* 0 */
 };
@@ -162,8 +161,6 @@ void backlog_clear(struct server *server)
     pack_clear(&server->pack, SERVER_BACKLOG);
 }
 
-/* ---- losing writes ---- */
-
 static char name_room[KEY_NAME_MAX], value_room[KEY_VALUE_MAX];
 
 static void put_back(struct server *server, const struct kept_key *image, struct bytes name,
@@ -177,7 +174,7 @@ static void put_back(struct server *server, const struct kept_key *image, struct
     key->shortened = image->shortened;
 }
 
-/* Undoes the newest change of a key. Its record is removed; `image`, `name` and `value` are copies. */
+/* Undoes the newest change of a key. Its record was just removed: the parameters are copies. */
 static void undo(struct server *server, const struct kept_key *image, struct bytes name, struct bytes value)
 {
     struct key *now = keys_find(&server->pack, image->database, name);

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- words ---- */
-
 bool call_is(struct bytes text, const char *word)
 {
     return text.size == strlen(word) && strncasecmp(text.at, word, text.size) == 0;
@@ -58,8 +56,6 @@ bool call_lease(struct call *call, struct bytes text, int64_t unit_ms, bool abso
     return true;
 }
 
-/* ---- keys ---- */
-
 static void tell(struct call *call, const struct key *key, enum key_change change)
 {
     peer_touch(call->server, key->database, key_name(key));
@@ -101,8 +97,8 @@ bool call_typed_key(struct call *call, struct bytes name, unsigned types, struct
     return true;
 }
 
-/* Notes which client has written the key, and in which life of its process. The life matters only for a key
- * with a lease, or one that lost writes may bring back. Otherwise the life is 0, to keep states alike. */
+/* Notes the writer of the key, and its life. The life matters only for a key with a lease, or one that lost
+ * writes may bring back. Otherwise it is 0, so that states do not differ by it. */
 static void sign(struct call *call, struct key *key)
 {
     bool matters = call->server->lag > 0 || key->ends_ms != KEY_NEVER;
@@ -156,8 +152,8 @@ void call_set_lease(struct call *call, struct key *key, int64_t ends_ms)
     tell(call, key, KEY_LEASED);
 }
 
-/* Writes an error for a command that is not run at all. The error's code is ERR, unless the text begins with
- * a code. A refused EXEC ends the transaction. */
+/* Writes an error for a command that does not run: ERR and the text, or the text alone if it begins with two
+ * capitals, as a code does. A refused EXEC ends the transaction. */
 __attribute__((format(printf, 3, 4))) static void refuse(struct call *call, const struct command *command,
                                                          const char *format, ...)
 {
@@ -175,8 +171,6 @@ __attribute__((format(printf, 3, 4))) static void refuse(struct call *call, cons
     }
 }
 
-/* ---- finding a command ---- */
-
 static const struct command *const tables[] = {commands_keys, commands_text,   commands_hash, commands_list,
                                                commands_peer, commands_script, NULL};
 
@@ -192,7 +186,6 @@ static const struct command *find_name(struct bytes name)
     return NULL;
 }
 
-/* The error shows arguments up to 128 bytes in all, as that of Redis does. */
 static void unknown_command(struct call *call)
 {
     char shown[512];
@@ -263,9 +256,7 @@ const struct command *command_find(struct call *call)
     return command;
 }
 
-/* ---- running ---- */
-
-/* Writes the error and returns false if this connection may not run the command on this server. */
+/* If this connection may not run the command on this server, writes the error and returns false. */
 static bool is_allowed(struct call *call, const struct command *command)
 {
     if (!peer_is_known(call) && (command->flags & COMMAND_UNAUTHORIZED) == 0) {
@@ -303,7 +294,7 @@ static void run_or_queue(struct call *call)
     if (multi && (command->flags & COMMAND_AT_ONCE) == 0) {
         peer_queue(call);
     } else {
-        LS_ASSERT(command->run != NULL); /* a command with subcommands has no arity of 1 */
+        LS_ASSERT(command->run != NULL); /* a command with subcommands has an arity of at least 2 */
         command->run(call);
     }
 }
@@ -359,12 +350,10 @@ void command_lose(struct server *server, struct key *key)
     call_remove(&call, key, KEY_LOST);
 }
 
-/* ---- arguments as a sequence ---- */
-
 #define MARK "\1script"
 #define MARK_SIZE 7
 
-/* Returns the index of the argument that is a script's text, or -1. */
+/* Returns the index of the argument that is a script's text; -1 = none is. */
 static int script_index(int argc, const struct bytes *argv)
 {
     if (argc > 2 && call_is(argv[0], "eval")) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Commands for keys of any type: whether they exist, and their leases. */
+/* Commands for keys of any type: existence, deletion, leases. */
 #include "fakeredis/command.h"
 
 static void keys_exists(struct call *call)
@@ -33,8 +33,6 @@ static void keys_type(struct call *call)
     const struct key *key = call_key(call, call->argv[1]);
     reply_status(call->reply, key != NULL ? names[key->rec.tag] : "none");
 }
-
-/* ---- leases ---- */
 
 enum { IF_NONE = 1, IF_SOME = 2, IF_LATER = 4, IF_EARLIER = 8 };
 
@@ -83,7 +81,7 @@ static bool condition_holds(const struct key *key, unsigned conditions, int64_t 
     return (conditions & IF_EARLIER) == 0 || none || ends_ms < key->ends_ms;
 }
 
-/* Implements EXPIRE and its relatives. Unlike SET they accept a time that has passed, and delete the key. */
+/* EXPIRE and its relatives: unlike SET they accept a time that has passed, and delete the key. */
 static void expire(struct call *call, int64_t unit_ms, bool absolute)
 {
     unsigned conditions;
@@ -173,8 +171,6 @@ static void keys_pexpiretime(struct call *call)
 {
     left(call, 1, true);
 }
-
-/* ---- databases ---- */
 
 static void keys_dbsize(struct call *call)
 {

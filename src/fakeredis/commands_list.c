@@ -4,14 +4,13 @@
 /* Commands for lists of texts. */
 #include "fakeredis/command.h"
 
-static struct sequence changed; /* new value that a command makes */
+static struct sequence changed;
 
 static struct bytes value_of(const struct key *key)
 {
     return key != NULL ? key_value(key) : (struct bytes){NULL, 0};
 }
 
-/* Adds `count` elements of the list, from index `first` on, to `changed`. */
 static void keep(struct bytes list, int first, int count)
 {
     struct bytes text;
@@ -39,8 +38,6 @@ static void start_change(void)
     changed.used = 0;
     changed.full = false;
 }
-
-/* ---- ends of a list ---- */
 
 static void push(struct call *call, bool in_front)
 {
@@ -120,8 +117,6 @@ static void list_rpop(struct call *call)
     pop(call, false);
 }
 
-/* ---- the middle ---- */
-
 static void list_llen(struct call *call)
 {
     struct key *key;
@@ -180,8 +175,8 @@ static void list_lrange(struct call *call)
     }
 }
 
-/* Removes at most |count| elements that equal a text: from the front, or from the end if `count` is negative.
- * 0 = all of them. */
+/* LREM key count text: removes |count| elements that equal the text, from the front, or from the end if
+ * `count` is negative; 0 = all. */
 static void list_lrem(struct call *call)
 {
     struct key *key;

@@ -8,14 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- records of a connection ---- */
-
 static int order(int client, int connection, int other_client, int other_connection)
 {
     return client != other_client ? client - other_client : connection - other_connection;
 }
 
-/* Returns the first record of a list that is not sorted before those of this connection; NULL = none. */
+/* Returns the first record of a list that is of this connection, or is sorted behind it; NULL = none. */
 static struct peer_part *first_from(const struct server *server, int list, int client, int connection)
 {
     struct rec *rec = pack_first(&server->pack, list);
@@ -53,7 +51,7 @@ static void remove_parts(const struct server *server, int list, int client, int 
     }
 }
 
-/* Adds a record behind those of its connection. NULL = no room. */
+/* Adds a record behind those of the call's connection. NULL = no room. */
 static struct peer_part *add_part(struct call *call, int list, struct bytes text)
 {
     struct server *server = call->server;
@@ -89,7 +87,6 @@ struct peer *peer_make(struct call *call)
     return peer;
 }
 
-/* Removes the record of a connection that is as a new one. */
 static void forget_if_new(struct call *call)
 {
     struct peer *peer = peer_of(call);
@@ -125,8 +122,6 @@ void command_hang_up(struct server *server, int client, int connection)
         remove_parts(server, list, client, connection);
     }
 }
-
-/* ---- small commands ---- */
 
 bool peer_listens(struct call *call)
 {
@@ -206,7 +201,7 @@ static bool read_database(struct call *call, int *database)
     return true;
 }
 
-/* In a script the selected database is valid until the script ends. */
+/* In a script the selection lasts until the script ends. */
 static void peer_select(struct call *call)
 {
     if (!read_database(call, &call->database)) {
@@ -255,8 +250,7 @@ static void peer_getname(struct call *call)
     }
 }
 
-/* Answers at once. Replicas that hear the server acknowledge all its writes; if none hears it, the answer is
- * 0, as after the timeout. */
+/* Answers at once: with the number of all replicas; with 0, as after the timeout, while they are detached. */
 static void peer_wait(struct call *call)
 {
     int64_t wanted, timeout_ms;
@@ -286,8 +280,6 @@ static void peer_wait(struct call *call)
         reply_integer(call->reply, server->replicas);
     }
 }
-
-/* ---- transactions ---- */
 
 void peer_touch(struct server *server, int database, struct bytes name)
 {
@@ -335,7 +327,7 @@ static void peer_watch(struct call *call)
         if (part != NULL) {
             part->database = (uint8_t)call->database;
             part->expired = ended;
-            peer_make(call); /* PEER_CHANGED needs a record of the connection */
+            peer_make(call); /* peer_touch() sets PEER_CHANGED in this record */
         }
     }
     reply_status(call->reply, "OK");
@@ -391,7 +383,7 @@ static void peer_discard(struct call *call)
     reply_status(call->reply, "OK");
 }
 
-/* Returns whether the lease of a watched key has ended after the WATCH, though the key is still there. */
+/* Returns whether a watched key is still there, but its lease has ended since the WATCH. */
 static bool watched_has_expired(struct call *call)
 {
     struct peer_part *part = first_of(call->server, SERVER_WATCHED, call->client, call->connection);
@@ -404,7 +396,6 @@ static bool watched_has_expired(struct call *call)
     return false;
 }
 
-/* Removes the first command of the queue, and runs it. */
 static void run_first(struct call *exec)
 {
     static struct sequence args;
@@ -451,8 +442,6 @@ static void peer_exec(struct call *call)
         run_first(call);
     }
 }
-
-/* ---- channels ---- */
 
 static int channels(struct call *call)
 {

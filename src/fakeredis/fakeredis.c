@@ -93,8 +93,6 @@ redisAsyncContext *fakeredis_context(int client, int connection)
     return client_read(client)->connection[connection].context;
 }
 
-/* ---- clients ---- */
-
 void fakeredis_enter(int client)
 {
     LS_ASSERT(the_entered < 0);
@@ -112,7 +110,7 @@ void fakeredis_pause(int client, bool on)
     client_mark(client)->paused = on;
 }
 
-/* Runs no callback and frees no context, because the memory of the process goes with it. */
+/* Runs no callback and frees no context: the world drops the memory of the process. */
 void fakeredis_crash(int client)
 {
     struct client *state = client_mark(client);
@@ -180,8 +178,6 @@ int fakeredis_lives(int client)
     return client_read(client)->lives;
 }
 
-/* ---- keys ---- */
-
 struct key *fakeredis_key(int server, int index)
 {
     LS_ASSERT(index >= 0 && server >= 0 && server < fakeredis_servers());
@@ -206,9 +202,6 @@ void fakeredis_evict(int server, int index)
     command_lose(&the_servers[server], fakeredis_key(server, index));
 }
 
-/* ---- texts ---- */
-
-/* Writes the command's name, the first of these arguments, in lower case. */
 static void name_command(struct bytes args, char *text, size_t size)
 {
     size_t at = 0;

@@ -22,8 +22,6 @@ static struct server *looked_at(int server)
     return &the_servers[server];
 }
 
-/* ---- another life ---- */
-
 static void break_connections(int server)
 {
     for (int client = 0; client < the_options.clients; client++) {
@@ -64,14 +62,13 @@ static void copy_list(const struct pack *from, const struct pack *to, int list)
     LS_ASSERT(from != to && pack_first(to, list) == NULL);
     for (struct rec *rec = pack_first(from, list); rec != NULL; rec = pack_next(from, rec)) {
         struct rec *copy = pack_append(to, list, rec->size);
-        LS_ALWAYS(copy != NULL); /* the block of `to` was empty, and is as large as that of `from` */
+        LS_ALWAYS(copy != NULL); /* both blocks have one size, and `to` has no other records */
         pack_fill(copy, rec);
         copy->word = rec->word;
     }
     LS_ASSERT(pack_count(from, list) == pack_count(to, list));
 }
 
-/* Moves the connections that are up from a server to the former one, which serves them on. */
 static void move_connections(int server, int former)
 {
     LS_ASSERT(server != former && former < fakeredis_servers());
@@ -84,7 +81,7 @@ static void move_connections(int server, int former)
     }
 }
 
-/* Lists that go with the former server: the script cache, the lists about connections, and late requests. */
+/* Lists that move to the former server. A copy of the keys goes with them. */
 static const uint8_t OF_CONNECTIONS[] = {SERVER_SCRIPTS, SERVER_PEERS,    SERVER_WATCHED,
                                          SERVER_QUEUED,  SERVER_CHANNELS, SERVER_LATE};
 
@@ -119,8 +116,6 @@ void fakeredis_rejoin(int server)
     }
     *server_facts(pack) = (struct server_facts){0};
 }
-
-/* ---- scripts, replicas, clock ---- */
 
 bool fakeredis_has_scripts(int server)
 {
@@ -171,8 +166,6 @@ void fakeredis_jump(int server, int32_t ms)
         end_leases(server);
     }
 }
-
-/* ---- a request ---- */
 
 void fakeredis_reject(int client, int connection, const char *error)
 {

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The fixed part of a server's block. */
 struct server_block {
     struct arena_block head;
     struct server_facts facts;
@@ -38,8 +37,6 @@ struct server_facts *server_facts(const struct pack *server)
     arena_read(server->arena, server->block);
     return &block->facts;
 }
-
-/* ---- numbers and texts ---- */
 
 bool bytes_equal(struct bytes a, struct bytes b)
 {
@@ -85,8 +82,6 @@ bool bytes_integer(struct bytes text, int64_t *number)
     *number = negative ? (int64_t)(0 - value) : (int64_t)value;
     return true;
 }
-
-/* ---- reading keys ---- */
 
 static unsigned char *name_of(const struct key *key)
 {
@@ -136,7 +131,7 @@ static struct key *key_from(struct rec *rec)
     return (struct key *)(void *)rec;
 }
 
-/* Returns the first key that is not sorted before this database and name; NULL = none. */
+/* Returns the first key that is this one, or is sorted behind it; NULL = none. */
 static struct key *first_from(const struct pack *server, int database, struct bytes name)
 {
     struct rec *rec = pack_first(server, SERVER_KEYS);
@@ -171,8 +166,6 @@ int keys_count(const struct pack *server, int database)
     }
     return count;
 }
-
-/* ---- changing keys ---- */
 
 struct key *keys_set(const struct pack *server, int database, struct bytes name, enum key_type type,
                      struct bytes value)
@@ -246,9 +239,7 @@ void keys_remove(const struct pack *server, struct key *key)
     pack_remove(server, &key->rec);
 }
 
-/* ---- sequences ---- */
-
-/* Returns the bytes that a text takes: its size in 4 bytes, its bytes, and zeros up to a multiple of 4. */
+/* Returns the bytes of a text in a sequence: its size as uint32_t, the text, zeros up to a multiple of 4. */
 static size_t text_room(size_t size)
 {
     return sizeof(uint32_t) + (size + 3) / 4 * 4;
@@ -295,15 +286,13 @@ int sequence_count(struct bytes sequence)
     return count;
 }
 
-/* ---- the script cache ---- */
-
 struct script {
     struct rec rec;
     unsigned char digest[DIGEST_BYTES];
     uint32_t zero;
 };
 
-/* Returns the first script whose digest is not sorted before this one; NULL = none. */
+/* Returns the first script that has this digest, or is sorted behind it; NULL = none. */
 static struct script *first_script_from(const struct pack *server, const unsigned char *digest)
 {
     struct rec *rec = pack_first(server, SERVER_SCRIPTS);

@@ -17,8 +17,6 @@ static size_t padded(size_t size)
     return (size + 7) / 8 * 8;
 }
 
-/* ---- writing ---- */
-
 void reply_clear(struct reply *reply)
 {
     reply->used = 0;
@@ -30,7 +28,7 @@ struct bytes reply_all(const struct reply *reply)
     return (struct bytes){(const char *)reply->bytes, reply->used};
 }
 
-/* Adds an item with zeroed room for `room` bytes, and returns that room; NULL without space. */
+/* Adds an item with `room` zeroed bytes behind it, and returns those. NULL = no space: `full` is set. */
 static void *add(struct reply *reply, enum reply_type type, size_t size, size_t room)
 {
     struct reply_item item = {.type = (uint8_t)type, .size = (uint32_t)size};
@@ -96,8 +94,6 @@ void reply_error(struct reply *reply, const char *format, ...)
     reply_bytes(reply, REPLY_ERROR, (struct bytes){text, kept});
 }
 
-/* ---- reading ---- */
-
 const struct reply_item *reply_item(const unsigned char *items, size_t at)
 {
     return (const struct reply_item *)(const void *)(items + at);
@@ -137,8 +133,6 @@ int64_t reply_number(const struct reply_item *item)
     memcpy(&value, item + 1, sizeof value);
     return value;
 }
-
-/* ---- the protocol's text ---- */
 
 struct text {
     char *at;

@@ -29,7 +29,7 @@ static void *take(size_t size)
     return memory;
 }
 
-/* Makes a reply, and stores it in the array around it, if there is one. */
+/* Makes a reply, and stores it in the array that contains it, if one does. NULL = no room. */
 static redisReply *make(const redisReadTask *task, int type)
 {
     redisReply *reply = take(sizeof *reply);
