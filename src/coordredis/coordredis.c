@@ -3,23 +3,21 @@
 
 /* Redis as a coordinator: src/fakeredis behind coord/coordinator.h.
  *
- * The path of a lock is the name of its key, in database 0. A key is a claim of the client that made it
- * (key_holders.c). The claim ends when the key is deleted, ends with its lease, or gets another value or
- * another writer.
+ * The path of a lock is the name of its key, in database 0. With one server the key is a claim of the client
+ * that made it (key_holders.c). The claim ends when the key is deleted, ends with its lease, or gets another
+ * value or another writer.
  *
  * There are no sessions. The session of an event is the life of a process: from its start to its stop or
  * crash.
  *
- * A lease ends at its time on the server. In a world without a clock it may end at any time, unless its owner
- * renews it: then the end costs a fault. */
+ * A lease ends by the clock of its server. In a world without a clock it may end at any time; while its owner
+ * renews it, that costs a fault (lease_ends.c). */
 #include "coordredis/internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
 const struct coord_host *redis_host;
-
-/* ---- steps ---- */
 
 static void add(struct action_list *list, enum action_kind kind, int client, int connection)
 {
@@ -126,7 +124,6 @@ static unsigned price(const struct action *action)
     return is_due ? COORD_DUE : 0;
 }
 
-/* With a clock, a lease whose time is up ends at once. */
 static void add_overdue(struct action_list *list)
 {
     for (int client = 0; redis_host->options->timed && client < redis_host->options->processes; client++) {
@@ -156,8 +153,6 @@ static bool last_by_default(struct action *out)
     return false;
 }
 
-/* ---- life ---- */
-
 static const char *hosts(const struct world_options *options)
 {
     static char text[FAKEREDIS_SERVERS_MAX * 16];
@@ -169,7 +164,6 @@ static const char *hosts(const struct world_options *options)
     return text;
 }
 
-/* Some fault can make a server lose its last writes. */
 static bool may_lose(void)
 {
     const int32_t *own = redis_host->options->own;
@@ -197,8 +191,6 @@ static void open_all(const struct coord_host *wanted)
     fakeredis_open(redis_host->arena, &options);
     claims_open();
 }
-
-/* ---- rest ---- */
 
 static bool is_idle(int client)
 {
@@ -245,7 +237,8 @@ static bool linked(int client)
     return true;
 }
 
-/* Answers of servers that the client hears come before its patience ends. */
+/* A client is not stalled while another connection goes on: answers of servers that it hears come before its
+ * patience ends. */
 static bool stalled(int client)
 {
     bool waits = false, goes_on = false;
@@ -265,8 +258,6 @@ static bool awaits(int client)
     }
     return false;
 }
-
-/* ---- numbers and the value ---- */
 
 static int64_t position(int64_t token)
 {
@@ -297,13 +288,11 @@ static int scope(int client, int *blocks)
     return count;
 }
 
-/* No number is shown: tokens stand in texts too, so states are compared as they are. */
+/* Shows no number, so nothing is renamed: copies of tokens stand in texts too. */
 static void canon(int block, struct canon *canon)
 {
     (void)block, (void)canon;
 }
-
-/* ---- texts ---- */
 
 static void label(const struct action *action, char text[WORLD_LABEL_MAX])
 {
@@ -331,8 +320,6 @@ static void stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX])
 {
     fakeredis_describe_deliver(delivery->process, delivery->handle, text, WORLD_LABEL_MAX);
 }
-
-/* ---- the table ---- */
 
 static const char *const SYMBOLS[] = {"redisAsync*",         "redisvAsyncCommand", "redisFormat*",
                                       "redisvFormatCommand", "redisFree*Command",  NULL};

@@ -11,9 +11,7 @@ static int32_t option(int place)
     return redis_host->options->own[place];
 }
 
-/* ---- of a client ---- */
-
-/* The connection with the nth of those that are up, or -1. */
+/* Returns the n-th connection that is up, from 0 on; -1 = there are fewer. */
 static int linked_connection(int client, int nth)
 {
     for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
@@ -46,7 +44,6 @@ bool is_apart(int client, int server)
     return fakeredis_is_cut_off(client) || fakeredis_is_apart(client, server % redis_host->options->servers);
 }
 
-/* From how many servers. */
 static int count_apart(int client)
 {
     int count = 0;
@@ -70,7 +67,7 @@ bool some_are_apart(void)
     return some;
 }
 
-/* Without a connection a client is as if it were apart: nothing is lost if that begins later. */
+/* A client without a connection is not set apart: nothing passes anyway, and the fault can come later. */
 static void add_aparts(struct action_list *list, int client)
 {
     for (int server = 0; server < redis_host->options->servers; server++) {
@@ -111,7 +108,7 @@ void add_client_faults(struct action_list *list, int client)
     }
 }
 
-/* The first connection with a request that a server may answer with an error, or -1. */
+/* Returns the first connection with a request that its server can do now; -1 = there is none. */
 static int rejectable(int client)
 {
     int connection = 0;
@@ -127,8 +124,6 @@ void add_refusals(struct action_list *list, int client)
         action_list_add(list, (enum action_kind)ACTION_REJECT, client);
     }
 }
-
-/* ---- of a server ---- */
 
 static bool has_lease(int server)
 {
@@ -193,8 +188,6 @@ bool faults_last(void)
     }
     return last;
 }
-
-/* ---- all ---- */
 
 bool fault_is_enabled(const struct action *action)
 {
@@ -301,8 +294,6 @@ void do_fault(const struct action *action)
         heal(client);
     }
 }
-
-/* ---- tables ---- */
 
 const char *fault_lacks(const struct world_options *options, enum world_fault fault)
 {

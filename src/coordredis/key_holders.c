@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Claims: who has the key of a lock, as judges are told.
+/* Claims: which client has a lock, as judges are told by EVENT_NODE_CREATED and EVENT_NODE_DELETED.
  *
- * The share of a server is the client whose value the key of the lock has there. A client with the shares of
- * more than half of the servers has the claim. With one server, that is the client that has the key.
+ * The share of a server belongs to the client that has written the value of the lock's key there. A client
+ * with the shares of more than half of the servers has the claim. With one server, its share is the claim.
  *
  * Claims of a lock are numbered from 1 on. A recipe with fencing tokens counts them likewise, by a counter at
  * the server. So the number goes back, as the counter does, when a single server loses writes.
  *
- * While a place is split, its former server grants locks as well. A client that takes more than half of the
- * keys, with former servers instead of their successors, has a claim beside the first one. Such claims have
- * numbers of their own, from FORMER_CLAIMS + 1 on. They end with the split at the latest. A share that a
- * former server had when its place was split makes no such claim: that claim is the first one, or lost. */
+ * While a place is split, its former server grants locks as well. A former claim stands beside the first one:
+ * its client has more than half of the shares if former servers count instead of their successors. Former
+ * claims are numbered from FORMER_CLAIMS + 1 on, and end with the split at the latest. A client that had the
+ * claim when the split began gets no former claim by that: its claim is the first one, or is lost. */
 #include "base/arena.h"
 #include "base/hash.h"
 #include "coordredis/internal.h"
 
 #include <string.h>
 
-#define FORMER_CLAIMS 1000000 /* more than a run has of others */
+#define FORMER_CLAIMS 1000000 /* more than a run has of first claims */
 
 struct share {
-    uint64_t value;  /* hash of the key's text; 0 = it is no text */
-    int32_t session; /* of the writer; 0 = the key does not exist */
+    uint64_t value;  /* hash of the key's text; 0 = the key is a hash or a list */
+    int32_t session; /* life of the client at that write, by session_of(); 0 = the key does not exist */
     uint8_t client;
-    uint8_t misses;   /* requests about the key without a reply since the last one that was done, capped */
+    uint8_t misses;   /* number of requests without a reply since the lease began, at most lease_misses + 1 */
     uint8_t misled;   /* 1 = see claims_is_misled() */
     uint8_t reserved; /* 0 */
 };
 
 struct claim {
-    int64_t position;        /* 0 = no client has it */
-    int64_t claims;          /* of this lock up to now */
-    int64_t former_position; /* of the claim that rests on former servers; 0 = there is none */
-    int64_t former_claims;   /* how many of these there have been */
-    struct share former;     /* share of the client that has that claim; session 0 = no client */
-    struct share known;      /* who had more than half at the last split, while it has that still */
-    struct share share[];    /* of each server; then of each former one */
+    int64_t position;        /* number of the present claim; 0 = no client has the claim */
+    int64_t claims;          /* number of the lock's claims up to now */
+    int64_t former_position; /* number of the present former claim; 0 = there is none */
+    int64_t former_claims;   /* number of the lock's former claims up to now */
+    struct share former;     /* share of the client with the former claim; session 0 = there is none */
+    struct share known;      /* result of winner() at the last split, while that lasts; session 0 = none */
+    struct share share[];    /* of each server, by its number: former servers last */
 };
 
 static int block;
@@ -86,9 +86,7 @@ int32_t life_of(int client)
     return session_of(client, fakeredis_lives(client));
 }
 
-/* ---- locks and their keys ---- */
-
-/* The lock of this key, -1 if it is of none. */
+/* Returns the lock whose key has this name; -1 = none. */
 static int lock_of_name(int database, struct bytes name)
 {
     for (int lock = 0; database == 0 && lock < redis_host->options->locks; lock++) {
@@ -105,7 +103,7 @@ static int lock_of(const struct key *key)
     return lock_of_name(key->database, key_name(key));
 }
 
-/* A hash or a list may change while its owner holds; a text is one owner's. */
+/* A text has another value for each owner. A hash or a list may change while its owner holds. */
 static uint64_t value_of(const struct key *key)
 {
     char room[KEY_DIGITS_MAX];
@@ -116,7 +114,7 @@ static uint64_t value_of(const struct key *key)
     return hash_text(text.at, text.size, 1);
 }
 
-/* The share that this key is; NULL = it is no lock's. */
+/* Returns the share of the key's lock on this server; NULL = it is no lock's key, or has no share yet. */
 static const struct share *share_of(int server, const struct key *key)
 {
     int lock = lock_of(key);
@@ -149,7 +147,6 @@ bool claims_is_misled(int server, const struct key *key)
     return share != NULL && share->misled != 0;
 }
 
-/* The index of the lock's key on a server. */
 static int index_of(int server, int lock)
 {
     int index = 0;
@@ -171,8 +168,6 @@ bool claims_find(int client, int lock, int *server, int *index)
     }
     return false;
 }
-
-/* ---- who has more than half ---- */
 
 static void tell_node(int kind, int lock, const struct share *owner, int by, int64_t position)
 {
@@ -196,14 +191,14 @@ static bool is_same(const struct share *a, const struct share *b)
     return a->session == b->session && a->client == b->client && a->value == b->value;
 }
 
-/* The share of a place: of its server, or of the former one if that serves on and is asked for. */
+/* Returns the share of a place: with `former`, and if the place is split, that of its former server. */
 static const struct share *share_at(const struct claim *claim, int place, bool former)
 {
     int servers = redis_host->options->servers;
     return &claim->share[former && fakeredis_is_split(place) ? place + servers : place];
 }
 
-/* The share of the client that has more than half of them; its session is 0 if no client has. */
+/* Returns the share of the client that has more than half of the places; session 0 = no client has. */
 static struct share winner(const struct claim *claim, bool former)
 {
     int servers = redis_host->options->servers;
@@ -219,7 +214,7 @@ static struct share winner(const struct claim *claim, bool former)
     return (struct share){0};
 }
 
-/* Tells of the claim at former servers that has ended or begun. */
+/* Ends and begins the former claim as the shares now say, with its events. */
 static void look_at_former(int lock, int by)
 {
     struct claim *claim = mark_claim(lock);
@@ -240,7 +235,7 @@ static void look_at_former(int lock, int by)
     }
 }
 
-/* Tells of the claim that has ended or begun. */
+/* Likewise for the claim, whose winner was `before`. */
 static void look_at_present(int lock, const struct share *before, int by)
 {
     struct claim *claim = mark_claim(lock);
@@ -258,7 +253,7 @@ static void look_at_present(int lock, const struct share *before, int by)
     }
 }
 
-/* Sets a share, and tells of claims that end or begin by that. `by` is `owner` of EVENT_NODE_DELETED. */
+/* Sets a share, and ends and begins claims by that. `by` becomes `owner` of EVENT_NODE_DELETED. */
 static void set_share(int lock, int server, const struct share *share, int by)
 {
     struct claim *claim = mark_claim(lock);
@@ -270,12 +265,11 @@ static void set_share(int lock, int server, const struct share *share, int by)
     }
 }
 
-/* ---- what servers do ---- */
-
-/* The `owner` of EVENT_NODE_DELETED for a lease that has ended. Without a clock the result is
- *   - time, if its process lives, is not paused, and neither renews the lease nor stops trusting it in time,
- *   - a loss, if the client was misled (lease_ends.c),
- *   - 0 otherwise. */
+/* Returns the `owner` of EVENT_NODE_DELETED for a lease that has ended:
+ * - EVENT_BY_LOSS, if the client is misled, or with a clock if a jump has shortened the lease,
+ * - EVENT_BY_TIME, otherwise with a clock; without one if the lease was due, and its process lives and is not
+ *   paused,
+ * - 0, otherwise. */
 static int ended_by(int server, const struct key *key)
 {
     if (claims_is_misled(server, key)) {
@@ -290,7 +284,6 @@ static int ended_by(int server, const struct key *key)
     return acts && lease_is_due(server, key) ? (int)EVENT_BY_TIME : 0;
 }
 
-/* The `owner` of EVENT_NODE_DELETED for the key that goes. */
 static int goes_by(const struct fakeredis_event *from)
 {
     if (from->change == KEY_DELETED) {
@@ -299,8 +292,8 @@ static int goes_by(const struct fakeredis_event *from)
     return from->change == KEY_EXPIRED ? ended_by(from->server, from->key) : (int)EVENT_BY_LOSS;
 }
 
-/* Let a client write or renew its key at one of the two servers of a split place. Then it no longer renews
- * its share at the other server. Marks that share as misled. */
+/* A client that writes or renews its key at one server of a split place no longer renews its share at the
+ * other one. Marks that share as misled. */
 static void mislead(int lock, const struct fakeredis_event *from)
 {
     int other = server_beside(from->server);
@@ -337,7 +330,8 @@ static void observe_key(const struct fakeredis_event *from)
     mislead(lock, from);
 }
 
-/* The lost write had made a claim, or ended one, which comes back with its number. */
+/* Takes back the number of a claim that the lost write had made, and of one that it had ended: set_share()
+ * counts the latter again. */
 static void take_back(struct claim *claim, const struct share *now, const struct share *before, bool created)
 {
     bool overwrote = now->session != 0 && before->session != 0;
@@ -346,7 +340,6 @@ static void take_back(struct claim *claim, const struct share *now, const struct
     }
 }
 
-/* A server has lost a write: the key is as it was before. */
 static void observe_undone(const struct fakeredis_event *from)
 {
     const struct lost_write *lost = from->lost;
@@ -402,7 +395,7 @@ void claims_rejoin(int server)
     }
 }
 
-/* A request of the owner about its key has no reply: its lease has one renewal less to come. */
+/* A request of a client about a key of its share has no reply: it counts as a renewal that was missed. */
 static void observe_lost(const struct fakeredis_event *from)
 {
     int survives = redis_host->options->recipe->lease_misses;
