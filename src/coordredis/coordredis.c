@@ -237,8 +237,7 @@ static bool linked(int client)
     return true;
 }
 
-/* A client is not stalled while another connection goes on: answers of servers that it hears come before its
- * patience ends. */
+/* Answers of servers that the client hears come before its patience ends: it is not stalled before. */
 static bool stalled(int client)
 {
     bool waits = false, goes_on = false;

@@ -60,8 +60,7 @@ int claims_client(int server, const struct key *key);
 bool claims_is_of_former_life(int server, const struct key *key);
 /* Returns the number of requests without a reply since the key's lease began; 0 = the key has no share. */
 int claims_misses(int server, const struct key *key);
-/* Returns whether the client has since renewed at the other server of the split place, and not at this
- * one. */
+/* Returns whether the client has last renewed at the other server of the split place. */
 bool claims_is_misled(int server, const struct key *key);
 /* Finds a server, but no former one, with the client's share of this lock, and the key's index there. */
 bool claims_find(int client, int lock, int *server, int *index);

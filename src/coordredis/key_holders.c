@@ -292,8 +292,7 @@ static int goes_by(const struct fakeredis_event *from)
     return from->change == KEY_EXPIRED ? ended_by(from->server, from->key) : (int)EVENT_BY_LOSS;
 }
 
-/* A client that writes or renews its key at one server of a split place no longer renews its share at the
- * other one. Marks that share as misled. */
+/* Marks a client's share as misled if it writes or renews its key at the other server of the split place. */
 static void mislead(int lock, const struct fakeredis_event *from)
 {
     int other = server_beside(from->server);
@@ -395,7 +394,7 @@ void claims_rejoin(int server)
     }
 }
 
-/* A request of a client about a key of its share has no reply: it counts as a renewal that was missed. */
+/* A request about the key of the client's share has no reply: it counts as a renewal that was missed. */
 static void observe_lost(const struct fakeredis_event *from)
 {
     int survives = redis_host->options->recipe->lease_misses;

@@ -46,8 +46,7 @@ static bool asks_about(int client, int server, struct bytes name)
  * - The owner is paused, or its life is over.
  * - It is misled: it has renewed at the other server of the place.
  * - It cannot renew in time, and no timer (LS_TIMER_LEASE) ends its belief first. It is apart from the
- *   server, or too many requests had no reply, or no renewal is armed and no request about the key under
- *   way. */
+ *   server, too many requests had no reply, or no renewal is armed and no request about the key under way. */
 static bool is_left_alone(int server, const struct key *key)
 {
     int client = claims_client(server, key);

@@ -175,8 +175,7 @@ static void list_lrange(struct call *call)
     }
 }
 
-/* LREM key count text: removes |count| elements that equal the text, from the front, or from the end if
- * `count` is negative; 0 = all. */
+/* Removes |count| elements that equal the text; from the end if the count is negative; 0 = all elements. */
 static void list_lrem(struct call *call)
 {
     struct key *key;

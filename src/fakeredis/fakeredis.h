@@ -97,8 +97,7 @@ bool fakeredis_is_up(int client, int connection);
 bool fakeredis_awaits(int client, int connection);
 /* Returns whether the connection has no request, reply, message or notice, and no connect to come. */
 bool fakeredis_is_idle(int client, int connection);
-/* Returns whether the client waits for a reply, or for the connection to come up, while it is cut off or
- * apart from the server. */
+/* Returns whether a reply, or the connection's coming up, must wait until the client is healed. */
 bool fakeredis_is_stalled(int client, int connection);
 
 /* Returns whether a step of the connection is possible now, or will be by the clock alone. */
@@ -116,8 +115,7 @@ void fakeredis_connect(int client, int connection);
 bool fakeredis_arrive(int client);
 
 enum { FAKEREDIS_ANSWER = 1, FAKEREDIS_LINK = 2, FAKEREDIS_MESSAGE = 4 };
-/* Delivers the first reply, message or notice of the connection. Returns its kind, one of the bits above.
- * Precondition: fakeredis_can_deliver(). */
+/* Precondition: fakeredis_can_deliver(). Returns the bit for the reply, notice or message delivered. */
 unsigned fakeredis_deliver(int client, int connection);
 
 int fakeredis_replies(int client, int connection);  /* number of replies and messages under way */
@@ -153,8 +151,8 @@ enum fakeredis_kept {
     FAKEREDIS_KEEPS_SAFE, /* as before the writes of its backlog (backlog.h), which are lost */
     FAKEREDIS_KEEPS_NONE,
 };
-/* Restarts a server. Connections to it that are up break, without any reply that is under way. Its scripts
- * and late requests are lost. */
+/* Restarts a server. Its connections that are up break at once, and its scripts and late requests are
+ * lost. */
 void fakeredis_restart(int server, enum fakeredis_kept kept);
 
 bool fakeredis_has_scripts(int server);

@@ -93,8 +93,7 @@ bool client_is_apart(const struct client *client, int server);
 void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int64_t server_now_ms(int server); /* time of the server's own clock; 0 in worlds without a clock */
-/* Returns the earliest arrival of the last of `messages` messages, each sent when the one before arrives. In
- * worlds without a clock it is 0. */
+/* Returns the earliest arrival of the last of `messages` messages, each sent when the one before arrives. */
 int32_t clock_arrival_ms(int messages);
 bool clock_has_come(int32_t ms); /* the world's clock has reached `ms`; true in worlds without a clock */
 

@@ -116,8 +116,8 @@ static void *allocate(void *ctx, void *old, size_t old_size, size_t size)
     return memory;
 }
 
-/* Ends a script that runs too long. Each later instruction fails too, so that a script that catches the error
- * does not go on. */
+/* Ends a script that runs too long. Each later instruction fails too, in case the script catches the
+ * error. */
 static void stop_long(lua_State *lua, lua_Debug *debug)
 {
     (void)debug;
@@ -492,8 +492,7 @@ static int protected_call(lua_State *lua)
     return lua_gettop(lua);
 }
 
-/* Gives a script a global of Lua. The script's own table of globals is always empty, so each read comes
- * here. */
+/* Gives a script a global of Lua. The script's own table of globals is always empty. */
 static int read_global(lua_State *lua)
 {
     lua_pushvalue(lua, 2);

@@ -8,8 +8,7 @@
  * depend on an address are equal in all runs.
  *
  * A script can use the libraries base, table, string and math, and redis.call() and its relatives. The
- * libraries cjson, cmsgpack, bit and struct are missing. math.random() begins alike in each script, and not
- * with the numbers of a real server. */
+ * libraries cjson, cmsgpack, bit and struct are missing. math.random() begins alike in each script. */
 #ifndef FAKEREDIS_SCRIPT_H
 #define FAKEREDIS_SCRIPT_H
 
