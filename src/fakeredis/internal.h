@@ -111,8 +111,7 @@ struct call_record *link_first_sent(int client, int connection); /* NULL = the s
 /* Returns the arguments of the late request that fakeredis_arrive() would do; NULL bytes = none. */
 struct bytes link_first_late(int client);
 struct bytes link_args(const struct call_record *record);
-struct bytes
-link_reply(const struct call_record *record); /* the reply's items; no bytes if there is no reply yet */
+struct bytes link_reply(const struct call_record *record); /* the reply's items; no bytes = no reply yet */
 void link_remove(int client, struct call_record *record);
 /* Sends a command. False = it is too long, or the client's block is full, which is a trouble. */
 bool link_send(int client, int connection, const struct sequence *args, code_ref fn, void *privdata,

@@ -179,8 +179,8 @@ struct key *keys_set(const struct pack *server, int database, struct bytes name,
     }
     if (is_key(next, database, name)) {
         before = *next;
-        if (next->rec.size !=
-            size) { /* the new record comes first, so that the old one stays if there is no room */
+        if (next->rec.size != size) {
+            /* the new record comes first, so that the old one stays if there is no room */
             struct rec *rec = pack_insert(server, SERVER_KEYS, &next->rec, size);
             if (rec == NULL) {
                 return NULL;

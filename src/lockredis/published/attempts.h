@@ -76,8 +76,7 @@ enum verdict {
 
 struct design {
     uint32_t lease_ms; /* 0 = nothing is renewed */
-    bool
-        counts; /* the server counts the levels of a hold, so that each level is taken and given back there */
+    bool counts;       /* the server counts the levels of a hold: each level is taken and given back there */
 
     void (*identify)(struct attempt *attempt);
 
