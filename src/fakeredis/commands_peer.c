@@ -90,7 +90,8 @@ struct peer *peer_make(struct call *call)
 static void forget_if_new(struct call *call)
 {
     struct peer *peer = peer_of(call);
-    if (peer != NULL && peer->flags == 0 && peer->database == 0 && peer->rec.word == 0) {
+    bool watching = first_of(call->server, SERVER_WATCHED, call->client, call->connection) != NULL;
+    if (peer != NULL && !watching && peer->flags == 0 && peer->database == 0 && peer->rec.word == 0) {
         pack_remove(&call->server->pack, &peer->rec);
     }
 }
@@ -320,14 +321,13 @@ static void peer_watch(struct call *call)
     }
     for (int i = 1; i < call->argc; i++) {
         bool ended = has_ended(call, keys_find(&call->server->pack, call->database, call->argv[i]));
-        if (watches(call, call->argv[i])) {
+        if (watches(call, call->argv[i]) || peer_make(call) == NULL) { /* for PEER_CHANGED */
             continue;
         }
         struct peer_part *part = add_part(call, SERVER_WATCHED, call->argv[i]);
         if (part != NULL) {
             part->database = (uint8_t)call->database;
             part->expired = ended;
-            peer_make(call); /* peer_touch() sets PEER_CHANGED in this record */
         }
     }
     reply_status(call->reply, "OK");
