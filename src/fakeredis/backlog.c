@@ -109,6 +109,10 @@ void backlog_note(struct call *call, int database, struct bytes name)
     if (server->lag == 0 || is_kept(server, database, name)) {
         return;
     }
+    if (name.size > KEY_NAME_MAX) { /* no key has this name, nor will the write make one */
+        call->no_room = true;
+        return;
+    }
     while (is_new_write && writes(server) >= server->lag) {
         drop_oldest(server);
     }

@@ -620,6 +620,7 @@ static lua_State *fresh_interpreter(void)
     }
     memcpy(the.memory, the.image, the.image_used);
     the.used = the.image_used;
+    the.call = NULL; /* a world may have ended inside a call */
     the.random[0] = 0x330e;
     the.random[1] = the.random[2] = 0;
     lua_sethook(the.lua, stop_long, LUA_MASKCOUNT, STEPS_MAX);
