@@ -12,6 +12,7 @@
  *
  * A lease ends by the clock of its server. In a world without a clock it may end at any time; while its owner
  * renews it, that costs a fault (lease_ends.c). */
+#include "base/assert.h"
 #include "coordredis/internal.h"
 
 #include <stdio.h>
@@ -21,6 +22,7 @@ const struct coord_host *redis_host;
 
 static void add(struct action_list *list, enum action_kind kind, int client, int connection)
 {
+    LS_ASSERT(client < redis_host->options->processes && connection < FAKEREDIS_CONNECTIONS_MAX);
     action_list_add(list, kind, client)->handle = (uint8_t)connection;
 }
 
@@ -47,6 +49,7 @@ static void add_steps(struct action_list *list, int client)
 
 static void list(struct action_list *list, int client, enum coord_place place)
 {
+    LS_ASSERT(place <= COORD_SESSIONS);
     if (place == COORD_STEPS) {
         bool all = client == (int)COORD_EVERYBODY;
         for (int p = all ? 0 : client; p < (all ? redis_host->options->processes : client + 1); p++) {
@@ -95,6 +98,7 @@ static bool enabled(const struct action *action)
 static void step(const struct action *action, struct coord_news *news)
 {
     int client = action->process, connection = action->handle;
+    LS_ASSERT(client < redis_host->options->processes && connection < FAKEREDIS_CONNECTIONS_MAX);
     *news = (struct coord_news){0};
     switch (action->kind) {
     case ACTION_APPLY:
@@ -102,6 +106,7 @@ static void step(const struct action *action, struct coord_news *news)
         break;
     case ACTION_DELIVER: {
         unsigned what = fakeredis_deliver(client, connection);
+        LS_ASSERT(what != 0);
         news->answer = what != 0;
         news->client = (what & (FAKEREDIS_LINK | FAKEREDIS_MESSAGE)) != 0;
         break;
@@ -110,7 +115,8 @@ static void step(const struct action *action, struct coord_news *news)
         fakeredis_connect(client, connection);
         news->client = true;
         break;
-    default: /* ACTION_ARRIVE */
+    default:
+        LS_NEVER(action->kind != ACTION_ARRIVE);
         news->everyone = fakeredis_arrive(client);
         break;
     }
@@ -161,6 +167,7 @@ static const char *hosts(const struct world_options *options)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s127.0.0.1:%d", server > 0 ? "," : "",
                          FAKEREDIS_PORT + server);
     }
+    LS_ASSERT(used < (int)sizeof text);
     return text;
 }
 
@@ -284,6 +291,7 @@ static int scope(int client, int *blocks)
         blocks[count++] = fakeredis_client_block(client);
     }
     blocks[count++] = claims_block();
+    LS_ASSERT(count > 1 && blocks[count - 1] > blocks[count - 2]);
     return count;
 }
 
@@ -301,6 +309,7 @@ static void label(const struct action *action, char text[WORLD_LABEL_MAX])
         snprintf(text, WORLD_LABEL_MAX, "%s (not enabled)", world_action_verb(action->kind));
         return;
     }
+    LS_ASSERT(client < redis_host->options->processes);
     if (action->kind == ACTION_APPLY) {
         fakeredis_describe_apply(client, connection, what, sizeof what);
     } else if (action->kind == ACTION_DELIVER) {

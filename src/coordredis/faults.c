@@ -2,18 +2,21 @@
  * Copyright the lockstep authors */
 
 /* Faults of connections, leases and servers: which can happen, and doing them. */
+#include "base/assert.h"
 #include "coordredis/internal.h"
 
 #include <stddef.h>
 
 static int32_t option(int place)
 {
+    LS_ASSERT(place >= OPTION_REPLICAS && place <= OPTION_SPLITS);
     return redis_host->options->own[place];
 }
 
 /* Returns the n-th connection that is up, from 0 on; -1 = there are fewer. */
 static int linked_connection(int client, int nth)
 {
+    LS_ASSERT(nth >= 0);
     for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
         if (fakeredis_is_up(client, i) && nth-- == 0) {
             return i;
@@ -166,6 +169,7 @@ static const uint8_t OF_SERVERS[] = {ACTION_DETACH, ACTION_ATTACH, ACTION_RESTAR
 static bool is_paid(const struct action_list *list, int kind)
 {
     uint8_t fault = world_action_infos[kind].fault;
+    LS_ASSERT(world_action_infos[kind].verb != NULL && fault <= WORLD_FAULTS);
     return fault == 0 || action_list_buys(list, (enum world_fault)(fault - 1));
 }
 
@@ -223,6 +227,7 @@ static const char *rejection(void)
         "READONLY You can't write against a read only replica.",
         "OOM command not allowed when used memory > 'maxmemory'.",
         "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."};
+    LS_ASSERT((size_t)option(OPTION_REJECTION) < sizeof TEXTS / sizeof TEXTS[0]);
     return TEXTS[option(OPTION_REJECTION)];
 }
 
@@ -231,6 +236,7 @@ static void restart(int server)
     static const enum fakeredis_kept KEPT[] = {[LOG_NONE] = FAKEREDIS_KEEPS_NONE,
                                                [LOG_EACH_SECOND] = FAKEREDIS_KEEPS_SAFE,
                                                [LOG_ALWAYS] = FAKEREDIS_KEEPS_ALL};
+    LS_ASSERT((size_t)option(OPTION_LOG) < sizeof KEPT / sizeof KEPT[0]);
     fakeredis_restart(server, KEPT[option(OPTION_LOG)]);
     if (option(OPTION_LOG) == LOG_NONE) {
         claims_begin_anew();
@@ -240,9 +246,9 @@ static void restart(int server)
 static void evict(const struct action *action)
 {
     int server, index;
-    if (claims_find(action->process, action->lock, &server, &index)) {
-        fakeredis_evict(server, index);
-    }
+    bool found = claims_find(action->process, action->lock, &server, &index);
+    LS_ASSERT(found);
+    fakeredis_evict(server, index);
 }
 
 static void heal(int client)
@@ -255,6 +261,7 @@ static void heal(int client)
 
 static void befall(int kind, int server)
 {
+    LS_ASSERT(can_befall(kind, server));
     if (kind == ACTION_FAILOVER) {
         fakeredis_restart(server, FAKEREDIS_KEEPS_SAFE);
     } else if (kind == ACTION_SPLIT) {
@@ -268,6 +275,7 @@ static void befall(int kind, int server)
     } else if (kind == ACTION_JUMP) {
         fakeredis_jump(server, option(OPTION_JUMP_MS));
     } else {
+        LS_NEVER(kind != ACTION_DETACH && kind != ACTION_ATTACH);
         fakeredis_detach(server, kind == ACTION_DETACH);
     }
 }
@@ -291,6 +299,7 @@ void do_fault(const struct action *action)
     } else if (action->kind == ACTION_PARTITION) {
         fakeredis_set_cut_off(client, true);
     } else {
+        LS_NEVER(action->kind != ACTION_HEAL);
         heal(client);
     }
 }

@@ -14,6 +14,7 @@
  * claims are numbered from FORMER_CLAIMS + 1 on, and end with the split at the latest. A client that had the
  * claim when the split began gets no former claim by that: its claim is the first one, or is lost. */
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/hash.h"
 #include "coordredis/internal.h"
 
@@ -49,6 +50,7 @@ static size_t claim_bytes(void)
 
 static struct claim *claim_at(int lock)
 {
+    LS_ASSERT(lock >= 0 && lock < redis_host->options->locks);
     unsigned char *at = arena_at(redis_host->arena, block);
     return (struct claim *)(void *)(at + sizeof(struct arena_block) + (size_t)lock * claim_bytes());
 }
@@ -68,6 +70,7 @@ static struct claim *mark_claim(int lock)
 void claims_open(void)
 {
     size_t size = sizeof(struct arena_block) + (size_t)redis_host->options->locks * claim_bytes();
+    LS_ASSERT(claim_bytes() % _Alignof(struct claim) == 0);
     block = arena_add(redis_host->arena, size, size);
 }
 
@@ -78,6 +81,7 @@ int claims_block(void)
 
 int32_t session_of(int client, int life)
 {
+    LS_ASSERT(client >= 0 && client < redis_host->options->processes && life >= 0);
     return 1 + client + redis_host->options->processes * life;
 }
 
@@ -118,6 +122,7 @@ static uint64_t value_of(const struct key *key)
 static const struct share *share_of(int server, const struct key *key)
 {
     int lock = lock_of(key);
+    LS_ASSERT(server >= 0 && server < fakeredis_servers());
     const struct share *share = lock >= 0 ? &read_claim(lock)->share[server] : NULL;
     return share != NULL && share->session != 0 ? share : NULL;
 }
@@ -125,6 +130,7 @@ static const struct share *share_of(int server, const struct key *key)
 int claims_client(int server, const struct key *key)
 {
     const struct share *share = share_of(server, key);
+    LS_ASSERT(share != NULL || key->writer > 0);
     return share != NULL ? share->client : key->writer - 1;
 }
 
@@ -149,11 +155,14 @@ bool claims_is_misled(int server, const struct key *key)
 
 static int index_of(int server, int lock)
 {
-    int index = 0;
-    while (lock_of(fakeredis_key(server, index)) != lock) {
-        index++;
+    const struct key *key;
+    for (int index = 0; (key = fakeredis_key(server, index)) != NULL; index++) {
+        if (lock_of(key) == lock) {
+            return index;
+        }
     }
-    return index;
+    LS_NEVER(key == NULL); /* a share without its key */
+    return 0;
 }
 
 bool claims_find(int client, int lock, int *server, int *index)
@@ -173,6 +182,7 @@ static void tell_node(int kind, int lock, const struct share *owner, int by, int
 {
     const struct claim *claim = read_claim(lock);
     bool is_former = position > FORMER_CLAIMS;
+    LS_ASSERT(position > 0 && owner->session > 0);
     struct event event = redis_host->event_of(kind, owner->client);
     event.lock = (uint8_t)lock;
     event.owner = (uint8_t)by;
@@ -195,6 +205,7 @@ static bool is_same(const struct share *a, const struct share *b)
 static const struct share *share_at(const struct claim *claim, int place, bool former)
 {
     int servers = redis_host->options->servers;
+    LS_ASSERT(place >= 0 && place < servers);
     return &claim->share[former && fakeredis_is_split(place) ? place + servers : place];
 }
 
@@ -219,6 +230,7 @@ static void look_at_former(int lock, int by)
 {
     struct claim *claim = mark_claim(lock);
     const struct share now = winner(claim, true), present = winner(claim, false);
+    LS_ASSERT((claim->former.session != 0) == (claim->former_position > FORMER_CLAIMS));
     if (claim->former.session != 0 && !is_same(&claim->former, &now)) {
         tell_node(EVENT_NODE_DELETED, lock, &claim->former, by, claim->former_position);
         claim->former_position = 0;
@@ -258,6 +270,7 @@ static void set_share(int lock, int server, const struct share *share, int by)
 {
     struct claim *claim = mark_claim(lock);
     const struct share before = winner(claim, false);
+    LS_ASSERT(server >= 0 && server < fakeredis_servers());
     claim->share[server] = *share;
     look_at_present(lock, &before, by);
     if (redis_host->options->own[OPTION_SPLITS] != 0) {
@@ -286,6 +299,7 @@ static int ended_by(int server, const struct key *key)
 
 static int goes_by(const struct fakeredis_event *from)
 {
+    LS_ASSERT(from->change != KEY_WRITTEN && from->change != KEY_LEASED);
     if (from->change == KEY_DELETED) {
         return 1 + from->client;
     }
@@ -413,6 +427,7 @@ static void observe_link(const struct fakeredis_event *from)
     int kind = from->kind == FAKEREDIS_UP     ? EVENT_LINK_UP
                : from->kind == FAKEREDIS_DOWN ? EVENT_LINK_DOWN
                                               : EVENT_REQUEST;
+    LS_ASSERT(kind != EVENT_REQUEST || from->kind == FAKEREDIS_REQUEST);
     struct event event = redis_host->event_of(kind, from->client);
     if (kind == EVENT_REQUEST) {
         event.request = EVENT_REQUEST_OTHER;

@@ -3,6 +3,7 @@
 
 /* When a lease may end. With a clock: when it is over by the clock of its server. Without a clock: at any
  * time, and if its owner renews it, by a fault. */
+#include "base/assert.h"
 #include "coordredis/internal.h"
 
 #define PLACES_MAX 64 /* keys of a server that have a place: its first ones */
@@ -15,6 +16,7 @@ int leased_server(int32_t place)
 int server_beside(int server)
 {
     int servers = redis_host->options->servers;
+    LS_ASSERT(server >= 0 && server < 2 * servers);
     return server < servers ? server + servers : server - servers;
 }
 
@@ -49,6 +51,7 @@ static bool asks_about(int client, int server, struct bytes name)
  *   server, too many requests had no reply, or no renewal is armed and no request about the key under way. */
 static bool is_left_alone(int server, const struct key *key)
 {
+    LS_ASSERT(!redis_host->options->timed && key->ends_ms != KEY_NEVER);
     int client = claims_client(server, key);
     bool in_time = claims_misses(server, key) <= redis_host->options->recipe->lease_misses;
     bool renews = in_time && !is_apart(client, server) &&
@@ -78,6 +81,7 @@ bool lease_may_end(int32_t place)
 
 void add_expiries(struct action_list *list, int client, bool due, bool not_due)
 {
+    LS_ASSERT(due || not_due);
     for (int server = 0; server < fakeredis_servers(); server++) {
         const struct key *key;
         for (int i = 0; i < PLACES_MAX && (key = fakeredis_key(server, i)) != NULL; i++) {

@@ -46,6 +46,7 @@ static struct kept_key *next(struct server *server, struct kept_key *key)
 
 static struct bytes name_of(struct kept_key *key)
 {
+    LS_ASSERT(key->rec.list == SERVER_BACKLOG);
     return (struct bytes){(const char *)(key + 1), key->rec.word};
 }
 
@@ -93,6 +94,7 @@ static void fill(struct kept_key *kept, const struct key *key)
 {
     unsigned char *at = (unsigned char *)(kept + 1);
     struct bytes value = key_bytes(key);
+    LS_ASSERT(kept->rec.tag == IMAGE_NONE && kept->rec.word == key->rec.word);
     kept->rec.tag = IMAGE_KEY;
     kept->ends_ms = key->ends_ms;
     kept->type = key->rec.tag;
@@ -139,6 +141,7 @@ void backlog_note(struct call *call, int database, struct bytes name)
 
 void backlog_forget(struct server *server, const struct key *key)
 {
+    LS_ASSERT(key->rec.list == SERVER_KEYS);
     for (struct kept_key *old = first(server); old != NULL; old = next(server, old)) {
         if (old->rec.tag == IMAGE_KEY && old->ends_ms != KEY_NEVER && old->database == key->database &&
             bytes_equal(name_of(old), key_name(key))) {
@@ -155,6 +158,7 @@ void backlog_confirm(struct server *server, int client, int connection)
         written += key->begins;
         confirmed = key->client == client && key->connection == connection ? written : confirmed;
     }
+    LS_ASSERT(written <= server->lag);
     for (; confirmed > 0; confirmed--) {
         drop_oldest(server);
     }
@@ -171,6 +175,7 @@ static void put_back(struct server *server, const struct kept_key *image, struct
                      struct bytes value)
 {
     struct key *key = keys_set(&server->pack, image->database, name, image->type, value);
+    LS_ASSERT(image->rec.tag == IMAGE_KEY);
     LS_ALWAYS(key != NULL); /* the key takes less room than its image, which was just removed */
     key->ends_ms = image->ends_ms;
     key->writer = image->writer;
@@ -191,6 +196,7 @@ static void undo(struct server *server, const struct kept_key *image, struct byt
         keys_remove(&server->pack, now);
     }
     lost.key = keys_find(&server->pack, image->database, name);
+    LS_ASSERT((lost.key != NULL) == (image->rec.tag == IMAGE_KEY));
     if (server->lost != NULL) {
         server->lost(server, &lost);
     }
@@ -205,6 +211,7 @@ void backlog_lose(struct server *server)
         }
         const struct kept_key image = *last;
         struct bytes name = name_of(last), value = value_of(last);
+        LS_ASSERT(name.size <= sizeof name_room && value.size <= sizeof value_room);
         memcpy(name_room, name.at, name.size);
         memcpy(value_room, value.at, value.size);
         pack_remove(&server->pack, &last->rec);

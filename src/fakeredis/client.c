@@ -15,6 +15,7 @@
 
 static struct connection *at(int client, int connection)
 {
+    LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
     return &client_mark(client)->connection[connection];
 }
 
@@ -211,6 +212,8 @@ static void set_error(redisAsyncContext *context, int err, const char *text, siz
 void client_note_up(int client, int connection)
 {
     LS_ASSERT(at(client, connection)->connected == 0);
+    LS_ASSERT(at(client, connection)->state == CONNECTION_UP ||
+              at(client, connection)->state == CONNECTION_BROKEN);
     at(client, connection)->connected = 1;
     tell_link(FAKEREDIS_UP, client, connection);
 }
@@ -219,6 +222,7 @@ static void deliver_up(int client, int connection, bool up)
 {
     struct connection *opened = at(client, connection);
     LS_ASSERT(opened->state != CONNECTION_FREE);
+    LS_ASSERT(up || opened->state == CONNECTION_BROKEN);
     redisAsyncContext *context = opened->context;
     code_ref on_connect = opened->on_connect;
     if (up) {
@@ -326,6 +330,7 @@ unsigned fakeredis_deliver(int client, int connection)
         news = FAKEREDIS_MESSAGE;
         break;
     default:
+        LS_NEVER(call.rec.tag != CALL_ANSWERED);
         news = FAKEREDIS_ANSWER;
         break;
     }

@@ -7,6 +7,7 @@
  * earlier moment alone, because the two differ by a constant. Messages of a connection keep their order.
  *
  * A server's clock is ahead of the world's by its jumps, and runs faster by `drift` thousandths. */
+#include "base/assert.h"
 #include "base/clock_bounds.h"
 #include "fakeredis/internal.h"
 
@@ -24,6 +25,7 @@ static int32_t when_past(int server, int64_t server_ms)
 {
     int64_t past = server_ms + 1 - server_facts(&the_servers[server].pack)->clock_ms;
     int64_t pace = 1000 + the_options.drift;
+    LS_ASSERT(the_options.timed && server_ms != KEY_NEVER);
     int64_t ms = past > 0 ? (past * 1000 + pace - 1) / pace : 0;
     return ms < INT32_MAX ? (int32_t)ms : INT32_MAX;
 }

@@ -42,6 +42,7 @@ bool call_integer(struct call *call, struct bytes text, int64_t *number)
 bool call_lease(struct call *call, struct bytes text, int64_t unit_ms, bool absolute, int64_t *ends_ms)
 {
     int64_t number;
+    LS_ASSERT(unit_ms == 1 || unit_ms == 1000);
     if (!call_integer(call, text, &number)) {
         return false;
     }
@@ -58,6 +59,8 @@ bool call_lease(struct call *call, struct bytes text, int64_t unit_ms, bool abso
 
 static void tell(struct call *call, const struct key *key, enum key_change change)
 {
+    LS_ASSERT(key->rec.list == SERVER_KEYS);
+    LS_ASSERT(!call->server->read_only || change == KEY_EXPIRED || change == KEY_LOST);
     peer_touch(call->server, key->database, key_name(key));
     if (call->server->changed != NULL) {
         call->server->changed(call->server, call->client, key, change);
@@ -66,6 +69,7 @@ static void tell(struct call *call, const struct key *key, enum key_change chang
 
 void call_remove(struct call *call, struct key *key, enum key_change change)
 {
+    LS_ASSERT(change != KEY_WRITTEN && change != KEY_LEASED);
     if (change == KEY_DELETED) {
         backlog_note(call, key->database, key_name(key));
     } else {
@@ -112,6 +116,7 @@ static void written(struct call *call, struct key *key)
         call->no_room = true;
         return;
     }
+    LS_ASSERT(key->database == call->database);
     sign(call, key);
     tell(call, key, KEY_WRITTEN);
 }
@@ -131,6 +136,7 @@ void call_set_number(struct call *call, struct bytes name, int64_t number)
 void call_set_sequence(struct call *call, struct bytes name, enum key_type type, const struct sequence *value)
 {
     struct bytes bytes = {value->bytes, value->used};
+    LS_ASSERT(type == KEY_HASH || type == KEY_LIST);
     if (value->full) {
         call->no_room = true;
     } else if (value->used == 0) {
@@ -215,6 +221,7 @@ static const struct command *find_part(struct call *call, const struct command *
 {
     char name[2 * COMMAND_NAME_MAX];
     struct bytes part = call->argv[1];
+    LS_ASSERT(has_parts(whole) && call->argc > 1);
     int size = (int)(part.size < COMMAND_NAME_MAX ? part.size : COMMAND_NAME_MAX);
     int length = snprintf(name, sizeof name, "%s|%.*s", whole->name, size, part.at);
     const struct command *found = find_name((struct bytes){name, (size_t)length});
@@ -253,6 +260,7 @@ const struct command *command_find(struct call *call)
         }
         return NULL;
     }
+    LS_ASSERT(!has_parts(command)); /* a command with subcommands has an arity of at least 2 */
     return command;
 }
 
@@ -294,7 +302,6 @@ static void run_or_queue(struct call *call)
     if (multi && (command->flags & COMMAND_AT_ONCE) == 0) {
         peer_queue(call);
     } else {
-        LS_ASSERT(command->run != NULL); /* a command with subcommands has an arity of at least 2 */
         command->run(call);
     }
 }
@@ -305,6 +312,7 @@ static bool run(struct call *call)
     reply_clear(call->reply);
     backlog_begin();
     run_or_queue(call);
+    LS_ASSERT(call->reply->used > 0 || call->reply->full || call->no_room);
     return !call->no_room && !call->reply->full;
 }
 
@@ -324,6 +332,7 @@ static struct call new_call(struct server *server, int client, int connection, i
 bool command_run(struct server *server, int client, int connection, int64_t now_ms, int argc,
                  const struct bytes *argv, struct reply *reply)
 {
+    LS_ASSERT(connection >= 0 && connection < CONNECTION_NONE);
     struct call call = new_call(server, client, connection, now_ms, argc, argv, reply);
     const struct peer *peer = peer_of(&call);
     call.database = peer != NULL ? peer->database : 0;
@@ -333,6 +342,7 @@ bool command_run(struct server *server, int client, int connection, int64_t now_
 bool command_run_late(struct server *server, int client, int database, int64_t now_ms, int argc,
                       const struct bytes *argv, struct reply *reply)
 {
+    LS_ASSERT(database >= 0 && database < DATABASES);
     struct call call = new_call(server, client, CONNECTION_NONE, now_ms, argc, argv, reply);
     call.database = database;
     return run(&call);
@@ -365,6 +375,7 @@ static int script_index(int argc, const struct bytes *argv)
 void command_pack(int argc, const struct bytes *argv, struct sequence *sequence)
 {
     int script = script_index(argc, argv);
+    LS_ASSERT(argc > 0 && argc <= COMMAND_ARGS_MAX && script < argc);
     sequence->used = 0;
     sequence->full = false;
     for (int i = 0; i < argc; i++) {

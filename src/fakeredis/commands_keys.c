@@ -4,6 +4,8 @@
 /* Commands for keys of any type: existence, deletion, leases. */
 #include "fakeredis/command.h"
 
+#include "base/assert.h"
+
 static void keys_exists(struct call *call)
 {
     int count = 0;
@@ -31,6 +33,7 @@ static void keys_type(struct call *call)
     static const char *const names[] = {
         [KEY_TEXT] = "string", [KEY_NUMBER] = "string", [KEY_HASH] = "hash", [KEY_LIST] = "list"};
     const struct key *key = call_key(call, call->argv[1]);
+    LS_ASSERT(key == NULL || (key->rec.tag >= KEY_TEXT && key->rec.tag <= KEY_LIST));
     reply_status(call->reply, key != NULL ? names[key->rec.tag] : "none");
 }
 
@@ -86,6 +89,7 @@ static void expire(struct call *call, int64_t unit_ms, bool absolute)
 {
     unsigned conditions;
     int64_t number;
+    LS_ASSERT(unit_ms == 1 || unit_ms == 1000);
     if (!read_conditions(call, &conditions) || !call_integer(call, call->argv[2], &number)) {
         return;
     }

@@ -4,6 +4,8 @@
 /* Commands for lists of texts. */
 #include "fakeredis/command.h"
 
+#include "base/assert.h"
+
 static struct sequence changed;
 
 static struct bytes value_of(const struct key *key)
@@ -15,6 +17,7 @@ static void keep(struct bytes list, int first, int count)
 {
     struct bytes text;
     int index = 0;
+    LS_ASSERT(first >= 0 && count >= 0);
     for (size_t at = 0; sequence_next(list, &at, &text); index++) {
         if (index >= first && index < first + count) {
             sequence_add(&changed, text);
@@ -167,6 +170,7 @@ static void list_lrange(struct call *call)
         reply_array(call->reply, 0);
         return;
     }
+    LS_ASSERT(first >= 0 && last < count);
     reply_array(call->reply, (uint32_t)(last - first + 1));
     for (int64_t i = first; i <= last; i++) {
         if (element(list, i, &text)) {
@@ -203,6 +207,7 @@ static void list_lrem(struct call *call)
             sequence_add(&changed, text);
         }
     }
+    LS_ASSERT(seen == equal && removed == most);
     if (removed > 0) {
         call_set_sequence(call, call->argv[1], KEY_LIST, &changed);
     }

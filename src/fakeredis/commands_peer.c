@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Commands about the connection itself: names, passwords and databases, transactions, channels. */
+#include "base/assert.h"
 #include "fakeredis/backlog.h"
 #include "fakeredis/command.h"
 
@@ -34,6 +35,7 @@ static struct peer_part *first_of(const struct server *server, int list, int cli
 
 static struct peer_part *next_of(const struct server *server, struct peer_part *part)
 {
+    LS_ASSERT(part->rec.list >= SERVER_PEERS && part->rec.list <= SERVER_LATE);
     struct peer_part *next = (struct peer_part *)(void *)pack_next(&server->pack, &part->rec);
     return next != NULL && next->client == part->client && next->connection == part->connection ? next : NULL;
 }
@@ -55,6 +57,7 @@ static void remove_parts(const struct server *server, int list, int client, int 
 static struct peer_part *add_part(struct call *call, int list, struct bytes text)
 {
     struct server *server = call->server;
+    LS_ASSERT(list >= SERVER_PEERS && list <= SERVER_CHANNELS);
     struct peer_part *next = first_from(server, list, call->client, call->connection + 1);
     struct rec *rec = pack_insert(&server->pack, list, next != NULL ? &next->rec : NULL,
                                   sizeof(struct peer_part) + text.size);
@@ -67,6 +70,7 @@ static struct peer_part *add_part(struct call *call, int list, struct bytes text
     part->client = call->client;
     part->connection = call->connection;
     memcpy(part + 1, text.at, text.size);
+    LS_ASSERT(next_of(server, part) == NULL); /* it is the last one of its connection */
     return part;
 }
 
@@ -289,10 +293,9 @@ void peer_touch(struct server *server, int database, struct bytes name)
         const struct peer_part *watched = (const struct peer_part *)(const void *)rec;
         if (watched->database == database && bytes_equal(text_of(watched), name)) {
             struct peer_part *peer = first_of(server, SERVER_PEERS, watched->client, watched->connection);
-            if (peer != NULL) {
-                arena_mark(server->pack.arena, server->pack.block);
-                ((struct peer *)(void *)peer)->flags |= PEER_CHANGED;
-            }
+            LS_ASSERT(peer != NULL);
+            arena_mark(server->pack.arena, server->pack.block);
+            ((struct peer *)(void *)peer)->flags |= PEER_CHANGED;
         }
     }
 }
@@ -350,6 +353,7 @@ static void peer_unwatch(struct call *call)
 void peer_queue(struct call *call)
 {
     static struct sequence args;
+    LS_ASSERT((flags_of(call) & PEER_MULTI) != 0);
     command_pack(call->argc, call->argv, &args);
     call->no_room = call->no_room || args.full;
     add_part(call, SERVER_QUEUED, (struct bytes){args.bytes, args.used});
@@ -371,6 +375,7 @@ void peer_end_multi(struct call *call)
     remove_parts(call->server, SERVER_QUEUED, call->client, call->connection);
     unwatch(call);
     set_flags(call, 0, PEER_MULTI | PEER_BROKEN);
+    LS_ASSERT((flags_of(call) & (PEER_MULTI | PEER_BROKEN | PEER_CHANGED)) == 0);
 }
 
 static void peer_discard(struct call *call)
@@ -403,12 +408,15 @@ static void run_first(struct call *exec)
     struct peer_part *part = first_of(exec->server, SERVER_QUEUED, exec->client, exec->connection);
     struct bytes text = text_of(part);
     struct call call = *exec;
+    LS_ASSERT(text.size <= sizeof args.bytes);
     memcpy(args.bytes, text.at, text.size);
     args.used = text.size;
     pack_remove(&exec->server->pack, &part->rec);
     call.argc = command_unpack((struct bytes){args.bytes, args.used}, argv);
     call.argv = argv;
-    command_find(&call)->run(&call);
+    const struct command *command = command_find(&call);
+    LS_ASSERT(command != NULL && (command->flags & COMMAND_AT_ONCE) == 0);
+    command->run(&call);
     exec->database = call.database;
     exec->no_room = exec->no_room || call.no_room;
 }
@@ -441,6 +449,7 @@ static void peer_exec(struct call *call)
     while (count-- > 0) {
         run_first(call);
     }
+    LS_ASSERT(first_of(call->server, SERVER_QUEUED, call->client, call->connection) == NULL);
 }
 
 static int channels(struct call *call)
@@ -500,6 +509,7 @@ static void peer_unsubscribe(struct call *call)
         static char name[KEY_VALUE_MAX];
         struct peer_part *part = first_of(call->server, SERVER_CHANNELS, call->client, call->connection);
         struct bytes text = {name, part->rec.word};
+        LS_ASSERT(text.size <= sizeof name);
         memcpy(name, text_of(part).at, text.size);
         pack_remove(&call->server->pack, &part->rec);
         reply_channel(call, "unsubscribe", &text);

@@ -102,12 +102,14 @@ void fakeredis_split(int server)
         pack_clear(now, OF_CONNECTIONS[i]);
     }
     move_connections(server, the_options.servers + server);
+    LS_ASSERT(pack_first(former, SERVER_BACKLOG) == NULL);
     backlog_lose(&the_servers[server]);
 }
 
 void fakeredis_rejoin(int server)
 {
     int former = the_options.servers + server;
+    LS_ASSERT(fakeredis_is_split(server));
     break_connections(former);
     const struct pack *pack = &marked(former)->pack;
     pack_clear(pack, SERVER_KEYS);
@@ -140,6 +142,7 @@ bool fakeredis_is_detached(int server)
 static void end_leases(int server)
 {
     struct key *key;
+    LS_ASSERT(!the_options.timed);
     for (int i = 0; (key = fakeredis_key(server, i)) != NULL;) {
         if (key->ends_ms == KEY_NEVER) {
             i++;
@@ -159,6 +162,7 @@ static void shorten_leases(int server)
 
 void fakeredis_jump(int server, int32_t ms)
 {
+    LS_ASSERT(ms >= 0);
     if (the_options.timed) {
         server_facts(&marked(server)->pack)->clock_ms += ms;
         shorten_leases(server);
@@ -170,6 +174,7 @@ void fakeredis_jump(int server, int32_t ms)
 void fakeredis_reject(int client, int connection, const char *error)
 {
     static struct reply reply;
+    LS_ASSERT(link_first_sent(client, connection) != NULL);
     reply_clear(&reply);
     reply_error(&reply, "%s", error);
     link_replace(client, link_first_sent(client, connection), CALL_ANSWERED, reply_all(&reply));

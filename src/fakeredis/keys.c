@@ -106,6 +106,7 @@ struct bytes key_value(const struct key *key)
 
 struct bytes key_bytes(const struct key *key)
 {
+    LS_ASSERT(key->rec.list == SERVER_KEYS);
     return (struct bytes){(const char *)value_of(key), key->value_size};
 }
 
@@ -119,6 +120,7 @@ int64_t key_number(const struct key *key)
 
 struct bytes key_text(const struct key *key, char *room)
 {
+    LS_ASSERT(key->rec.tag == KEY_TEXT || key->rec.tag == KEY_NUMBER);
     if (key->rec.tag != KEY_NUMBER) {
         return key_value(key);
     }
@@ -170,7 +172,8 @@ int keys_count(const struct pack *server, int database)
 struct key *keys_set(const struct pack *server, int database, struct bytes name, enum key_type type,
                      struct bytes value)
 {
-    LS_ASSERT(database >= 0 && database <= UINT8_MAX);
+    LS_ASSERT(database >= 0 && database < DATABASES);
+    LS_ASSERT(type != KEY_NUMBER || value.size == sizeof(int64_t));
     size_t size = sizeof(struct key) + padded(name.size) + padded(value.size);
     struct key *next = first_from(server, database, name);
     struct key before = {.ends_ms = KEY_NEVER};
@@ -228,6 +231,7 @@ struct key *keys_set_text(const struct pack *server, int database, struct bytes 
 void keys_set_lease(const struct pack *server, struct key *key, int64_t ends_ms)
 {
     LS_ASSERT(key->rec.list == SERVER_KEYS);
+    LS_ASSERT(ends_ms > 0 || ends_ms == KEY_NEVER);
     arena_mark(server->arena, server->block);
     key->ends_ms = ends_ms;
     key->shortened = 0;

@@ -59,6 +59,7 @@ static size_t padded(size_t size)
 
 struct bytes link_args(const struct call_record *record)
 {
+    LS_ASSERT(record->args <= record->rec.word);
     return (struct bytes){(const char *)(record + 1), record->args};
 }
 
@@ -81,7 +82,7 @@ void link_remove(int client, struct call_record *record)
 static struct call_record *insert(int client, struct call_record *before, int connection,
                                   enum call_state state, size_t args, struct bytes items)
 {
-    LS_ASSERT(before == NULL || before->rec.list == CLIENT_CALLS);
+    LS_ASSERT(before == NULL || (before->rec.list == CLIENT_CALLS && before->connection >= connection));
     LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
     struct pack pack = client_pack(client);
     size_t size = padded(args) + items.size;
@@ -168,6 +169,7 @@ bool link_send(int client, int connection, const struct sequence *args, code_ref
                unsigned flags)
 {
     bool broken = connection_of(client, connection)->state == CONNECTION_BROKEN;
+    LS_ASSERT(connection_of(client, connection)->state != CONNECTION_FREE);
     if (args->full) {
         fake_trouble("limit: a command of more than %d bytes", KEY_VALUE_MAX);
         return false;
@@ -272,12 +274,14 @@ static void key_changed(struct server *server, int client, const struct key *key
     struct fakeredis_event event = {.kind = FAKEREDIS_KEY, .client = client, .key = key, .change = change};
     event.life = server->life;
     event.server = (int)(server - the_servers);
+    LS_ASSERT(event.server >= 0 && event.server < fakeredis_servers());
     changed = changed || change != KEY_LEASED;
     the_options.observe(&event);
 }
 
 static void write_lost(struct server *server, const struct lost_write *write)
 {
+    LS_ASSERT(server >= the_servers && server < the_servers + fakeredis_servers());
     the_options.observe(&(struct fakeredis_event){.kind = FAKEREDIS_UNDONE,
                                                   .server = (int)(server - the_servers),
                                                   .client = -1,
@@ -534,8 +538,8 @@ static void hang_up(int client, int connection)
         struct server *server = &the_servers[ended->server];
         command_hang_up(server, client, connection);
     }
+    LS_ASSERT(ended->state != CONNECTION_FREE);
     ended->state = CONNECTION_BROKEN;
-    LS_ASSERT(ended->state == CONNECTION_BROKEN);
 }
 
 /* Returns the n-th record, from 0 on, in one of these states (bits 1 << enum call_state); NULL = none. */
@@ -554,6 +558,7 @@ static struct call_record *nth(int client, int connection, unsigned states, int 
 void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
 {
     LS_ASSERT(keep >= 0 && apply >= 0 && (!late || apply > 0));
+    LS_ASSERT(fakeredis_is_up(client, connection));
     const unsigned replies = 1u << CALL_ANSWERED | 1u << CALL_MESSAGE;
     struct call_record *record;
     while ((record = nth(client, connection, replies, keep)) != NULL) {
@@ -565,6 +570,7 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
     }
     for (int i = 0; i < apply; i++) {
         record = link_first_sent(client, connection);
+        LS_ASSERT(record != NULL);
         if (late && i == apply - 1) {
             make_late(client, connection, link_args(record));
         } else {

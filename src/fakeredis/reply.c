@@ -33,6 +33,7 @@ static void *add(struct reply *reply, enum reply_type type, size_t size, size_t 
 {
     struct reply_item item = {.type = (uint8_t)type, .size = (uint32_t)size};
     size_t all = sizeof item + padded(room);
+    LS_ASSERT(reply->used % 8 == 0 && reply->used <= sizeof reply->bytes);
     if (all > sizeof reply->bytes - reply->used) {
         reply->full = true;
         return NULL;
@@ -56,6 +57,7 @@ void reply_nil_array(struct reply *reply)
 
 void reply_bytes(struct reply *reply, enum reply_type type, struct bytes bytes)
 {
+    LS_ASSERT(type == REPLY_STATUS || type == REPLY_ERROR || type == REPLY_BULK);
     void *room = add(reply, type, bytes.size, bytes.size);
     if (room != NULL && bytes.size > 0) {
         memcpy(room, bytes.at, bytes.size);
@@ -159,6 +161,7 @@ static void put_line(struct text *text, char type, int64_t number)
 static void put_item(struct text *text, const struct reply_item *item)
 {
     struct bytes bytes = reply_text(item);
+    LS_ASSERT(item->type >= REPLY_NIL && item->type <= REPLY_ARRAY);
     switch ((enum reply_type)item->type) {
     case REPLY_NIL:
         put_line(text, '$', -1);
@@ -192,5 +195,6 @@ size_t reply_format(const unsigned char *items, size_t used, char *text, size_t 
     for (size_t at = 0; at < used; at = reply_next(items, at)) {
         put_item(&out, reply_item(items, at));
     }
+    LS_ASSERT(out.used <= size);
     return out.full ? 0 : out.used;
 }

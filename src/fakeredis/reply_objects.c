@@ -20,6 +20,7 @@ static size_t used;
 static void *take(size_t size)
 {
     size_t room = (size + 15) / 16 * 16;
+    LS_ASSERT(scratch != NULL && used <= SCRATCH_BYTES);
     if (room > SCRATCH_BYTES - used) {
         return NULL;
     }
@@ -39,6 +40,7 @@ static redisReply *make(const redisReadTask *task, int type)
     reply->type = type;
     if (task->parent != NULL) {
         redisReply *around = task->parent->obj;
+        LS_ASSERT(task->idx >= 0 && (size_t)task->idx < around->elements);
         around->element[task->idx] = reply;
     }
     return reply;

@@ -101,6 +101,7 @@ static void *allocate(void *ctx, void *old, size_t old_size, size_t size)
 {
     (void)ctx;
     size_t room = (size + 15) / 16 * 16;
+    LS_ASSERT(the.used <= MEMORY_BYTES);
     if (size == 0 || (old != NULL && size <= old_size)) {
         return size == 0 ? NULL : old;
     }
@@ -182,6 +183,7 @@ static void reply_table(lua_State *lua, struct reply *reply, int depth)
 static void reply_from(lua_State *lua, struct reply *reply, int depth)
 {
     size_t size;
+    LS_ASSERT(depth <= REPLY_DEPTH_MAX);
     switch (lua_type(lua, -1)) {
     case LUA_TSTRING: {
         const char *text = lua_tolstring(lua, -1, &size);
@@ -586,6 +588,7 @@ enum { PLACE_AT = 1, GLOBALS_AT = 2 };
 
 static void push_surroundings(lua_State *lua)
 {
+    LS_ASSERT(lua_gettop(lua) == PLACE_AT - 1);
     lua_pushcfunction(lua, note_place);
     lua_newtable(lua);
     lua_newtable(lua);
@@ -594,6 +597,7 @@ static void push_surroundings(lua_State *lua)
     lua_pushcfunction(lua, write_global);
     lua_setfield(lua, -2, "__newindex");
     lua_setmetatable(lua, GLOBALS_AT);
+    LS_ASSERT(lua_gettop(lua) == GLOBALS_AT);
 }
 
 static void open_interpreter(void)
@@ -618,6 +622,7 @@ static lua_State *fresh_interpreter(void)
     if (the.lua == NULL) {
         open_interpreter();
     }
+    LS_ASSERT(the.image_used > 0 && the.image_used <= MEMORY_BYTES);
     memcpy(the.memory, the.image, the.image_used);
     the.used = the.image_used;
     the.call = NULL; /* a world may have ended inside a call */
@@ -629,6 +634,7 @@ static lua_State *fresh_interpreter(void)
 
 static void set_args(lua_State *lua, const char *name, const struct bytes *argv, int count)
 {
+    LS_ASSERT(count >= 0 && count <= COMMAND_ARGS_MAX);
     lua_newtable(lua);
     for (int i = 0; i < count; i++) {
         lua_pushlstring(lua, argv[i].at, argv[i].size);
