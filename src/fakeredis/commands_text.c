@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-/* ---- SET ---- */
-
 enum { SET_NX = 1, SET_XX = 2, SET_GET = 4, SET_KEEP = 8, SET_LEASE = 16 };
 
 struct set {
@@ -70,7 +68,7 @@ static void reply_value(struct call *call, const struct key *key)
     }
 }
 
-/* Sets a text, with a lease unless `ends_ms` is KEY_NEVER. The key's old lease stays only if `keep`. */
+/* Sets a text and its lease; `ends_ms` KEY_NEVER = no lease, or the key's old lease if `keep`. */
 static void set_with_lease(struct call *call, struct bytes name, struct bytes text, int64_t ends_ms,
                            bool keep)
 {
@@ -144,8 +142,6 @@ static void text_psetex(struct call *call)
     set_for(call, 1);
 }
 
-/* ---- reading ---- */
-
 static void text_get(struct call *call)
 {
     struct key *key;
@@ -207,8 +203,6 @@ static void text_append(struct call *call)
     call_set_text(call, call->argv[1], all);
     reply_integer(call->reply, (int64_t)all.size);
 }
-
-/* ---- counters ---- */
 
 static void add(struct call *call, int64_t by)
 {

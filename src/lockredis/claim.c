@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Owners: their claims, and the answers that they get. An answer goes to the thread that waits for it, or
- * into the queue of notes, which lockredis_claim_deliver() hands to callbacks. */
+ * into the queue of notes, from which lockredis_claim_deliver() makes callbacks. */
 #include "lockredis/internal.h"
 #include "lockredis/loop.h"
 
@@ -48,8 +48,6 @@ struct redis_claim *lockredis_claim_first(const struct redis_lock *lock, unsigne
     return claim;
 }
 
-/* ---- owners who wait ---- */
-
 struct redis_call *lockredis_claim_next_call(const struct ls_redis *redis)
 {
     for (const struct redis_lock *lock = redis->locks; lock != NULL; lock = lock->next) {
@@ -74,8 +72,6 @@ bool lockredis_claim_awaits_callback(const struct ls_redis *redis)
     }
     return false;
 }
-
-/* ---- answers ---- */
 
 static void note(struct redis_claim *claim, uint8_t what)
 {
@@ -154,7 +150,7 @@ void lockredis_claim_end(struct redis_claim *claim)
 {
     claim->phase = CLAIM_OVER;
     if (claim->noted) {
-        return; /* the delivery of its answer forgets it */
+        return; /* deliver() ends it */
     }
     struct redis_lock *lock = claim->lock;
     struct redis_claim **link = &lock->first;
@@ -164,8 +160,6 @@ void lockredis_claim_end(struct redis_claim *claim)
     *link = claim->next;
     ls_env_free(lock->redis->env, claim);
 }
-
-/* ---- delivery ---- */
 
 static void call_back(struct ls_redis_mutex *mutex, const struct redis_claim *claim)
 {
