@@ -12,9 +12,7 @@
 #include <string.h>
 
 #define EVENT_WIDTH 26
-#define STATE_WIDTH 5 /* letters of a state's name above its column */
-
-/* ---- growth ---- */
+#define STATE_WIDTH 5
 
 void report_text_growth(FILE *out, const struct report_item *item)
 {
@@ -30,8 +28,6 @@ void report_text_growth(FILE *out, const struct report_item *item)
                 (unsigned)row->pairs);
     }
 }
-
-/* ---- the table ---- */
 
 static void print_table(FILE *out, const struct ls_recipe *recipe, const struct coverage *coverage)
 {
@@ -68,7 +64,7 @@ static void print_marks(FILE *out, const struct ls_recipe *recipe, const struct 
     fprintf(out, "%d of %d marks were reached\n", reached, count);
 }
 
-/* Prints the names that the client library has given to processes, or those that it has not. */
+/* Prints the names that the client library has told processes, or those that it has not. */
 static void print_told(FILE *out, const struct coverage *coverage, bool told)
 {
     LS_ASSERT(coordinator_find(NULL)->told_name != NULL);
@@ -83,7 +79,6 @@ static void print_told(FILE *out, const struct coverage *coverage, bool told)
     fputc('\n', out);
 }
 
-/* Writes the coverage of one recipe by all its runs. */
 static void tell_coverage(FILE *out, const struct ls_recipe *recipe, const struct report_item *items,
                           int count)
 {
@@ -126,8 +121,6 @@ void report_text_coverage(FILE *out, const struct report_item *items, int count)
         }
     }
 }
-
-/* ---- JSON ---- */
 
 static bool add_names(cJSON *list, const struct ls_recipe *recipe, uint32_t bits)
 {

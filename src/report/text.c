@@ -126,7 +126,6 @@ static void say_bits(FILE *out, const struct report_item *item)
     fprintf(out, "; expected omissions: %.1e, and what only they lead to\n", search->expected_omissions);
 }
 
-/* Writes where a search was when a limit ended it. */
 static void say_end(FILE *out, const struct outcome *outcome)
 {
     if (outcome->verdict == VERDICT_LIMIT) {
@@ -182,7 +181,7 @@ bool report_not_tried(const struct report_item *item, int index, char key[TRIED_
            tried_lacks(&outcome->tried, item->scenario, index, key, why);
 }
 
-/* Writes `not tried: sweep (the directory is no container), a.end (...)`; returns whether it wrote that. */
+/* Writes `not tried: sweep (the directory is no container), a.end (...)`. Returns false if all was tried. */
 static bool say_not_tried(FILE *out, const char *before, const struct report_item *item)
 {
     char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
@@ -214,7 +213,7 @@ void report_text_not_tried(FILE *out, const struct report_context *context, cons
     }
 }
 
-/* Writes how many steps led to states with too many numbers: such a state is compared as it is (D3c). */
+/* Writes how many steps led to states with too many numbers, which are compared as they are (D3c). */
 static void say_unrenamed(FILE *out, const struct search_counts *search)
 {
     if (search->unrenamed > 0) {
@@ -225,7 +224,6 @@ static void say_unrenamed(FILE *out, const struct search_counts *search)
     }
 }
 
-/* Writes how many states were searched to see whether a process waits for ever. */
 static void say_after(FILE *out, const struct search_counts *search)
 {
     if (search->live_states > 0) {
@@ -268,7 +266,6 @@ void report_story(FILE *out, const struct outcome *outcome)
     }
 }
 
-/* Writes the last lines of a failure: the violations, where they are, and how to see them again. */
 static void say_failure(FILE *out, const struct report_item *item, const char *program)
 {
     const struct outcome *outcome = item->outcome;
@@ -310,7 +307,6 @@ static void say_violating(FILE *out, const struct report_item *item)
     report_notes(out, item->outcome);
 }
 
-/* Returns whether a scenario that passes has a line of its own. */
 static bool is_listed(const struct report_context *context, const struct report_item *item)
 {
     return !context->quiet && (context->verbose || item->named || item->coverage != NULL ||
