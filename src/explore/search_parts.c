@@ -83,6 +83,7 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     struct search_counts *counts = &outcome->search;
     uint64_t states = 0, transitions = 0, all_states = 0, all_transitions = 0, depth = 0;
     int end = p->last > p->shown ? p->last : p->shown;
+    LS_ASSERT(end >= 0 && end < p->sets * p->layers);
     for (int i = 0; i <= end; i++) {
         const struct outcome *part = p->part[i];
         bool shown = p->whole ? (i + 1) % p->layers == 0 : i == p->shown;
@@ -99,7 +100,6 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     counts->states = states;
     counts->transitions = transitions;
     counts->depth = depth;
-    LS_ASSERT(all_states >= states && all_transitions >= transitions);
     counts->earlier_states = all_states - states;
     counts->earlier_transitions = all_transitions - transitions;
 }
@@ -136,7 +136,7 @@ static void begin(struct parts *p, struct outcome *outcome)
     }
     *outcome = *p->part[p->shown];
     memset(&outcome->stats, 0, sizeof outcome->stats);
-    outcome->text[0] = 0;
+    outcome_clear_text(outcome);
 }
 
 static void add_tried(const struct parts *p, struct outcome *outcome)
