@@ -148,6 +148,7 @@ static int power_of_odds(double omissions)
     for (; omissions * 10 <= 1; omissions *= 10) {
         power++;
     }
+    LS_ASSERT(power > 0);
     return power;
 }
 
@@ -258,6 +259,7 @@ static void count_violated(FILE *out, const struct whole *whole)
         for (int p = 1; p < known; p++) {
             most = times[p] > times[most] ? p : most;
         }
+        LS_ASSERT(times[most] > 0);
         fprintf(out, "violated in %d scenario%s: %s\n", times[most], times[most] == 1 ? "" : "s",
                 all[most]->name);
         times[most] = 0;

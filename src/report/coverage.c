@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define EVENT_WIDTH 26
+#define TOLD_MAX 64 /* bits of `told` in struct coverage */
 #define STATE_WIDTH 5
 
 void report_text_growth(FILE *out, const struct report_item *item)
@@ -23,6 +24,7 @@ void report_text_growth(FILE *out, const struct report_item *item)
     fprintf(out, "  %12s %14s %12s %6s %6s\n", "runs", "steps", "states", "marks", "pairs");
     for (uint32_t i = 0; i < coverage->rows; i++) {
         const struct coverage_row *row = &coverage->row[i];
+        LS_ASSERT(i == 0 || row->runs > coverage->row[i - 1].runs);
         fprintf(out, "  %12llu %14llu %12llu %6u %6u\n", (unsigned long long)row->runs,
                 (unsigned long long)row->steps, (unsigned long long)row->states, (unsigned)row->marks,
                 (unsigned)row->pairs);
@@ -54,6 +56,7 @@ static void print_marks(FILE *out, const struct ls_recipe *recipe, const struct 
     const struct ls_mark *mark;
     int place = 0, count = 0, reached = 0;
     for (; (mark = coverage_mark(recipe, count, &place)) != NULL; count++) {
+        LS_ASSERT(place >= 0 && place < COVERAGE_MARKS_MAX);
         if (coverage->mark[place]) {
             reached++;
         } else {
@@ -72,6 +75,7 @@ static void print_told(FILE *out, const struct coverage *coverage, bool told)
     const char *name;
     fputs(told ? "told:" : "never told:", out);
     for (int i = 0; (name = coordinator->told_name(i)) != NULL; i++) {
+        LS_ASSERT(i < TOLD_MAX);
         if ((coverage->told >> i & 1) == told) {
             fprintf(out, " %s", name);
         }
@@ -156,6 +160,7 @@ static bool add_marks(cJSON *object, const struct ls_recipe *recipe, const struc
     int place = 0;
     bool added = marks != NULL;
     for (int i = 0; added && (mark = coverage_mark(recipe, i, &place)) != NULL; i++) {
+        LS_ASSERT(place >= 0 && place < COVERAGE_MARKS_MAX);
         added = cJSON_AddBoolToObject(marks, mark->name, coverage->mark[place] != 0) != NULL;
     }
     return added;
@@ -168,6 +173,7 @@ static bool add_told(cJSON *object, const struct coverage *coverage)
     const struct coordinator *coordinator = coordinator_find(NULL);
     const char *name;
     for (int i = 0; added && (name = coordinator->told_name(i)) != NULL; i++) {
+        LS_ASSERT(i < TOLD_MAX);
         if (coverage->told >> i & 1) {
             added = cJSON_AddItemToArray(told, cJSON_CreateString(name));
         }

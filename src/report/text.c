@@ -3,6 +3,8 @@
 
 #include "report/report.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,6 +81,8 @@ const char *report_trace(const struct outcome *outcome)
 
 void report_notes(FILE *out, const struct outcome *outcome)
 {
+    LS_ASSERT(outcome->diff_at >= 0 && outcome->diff_size >= 0 &&
+              (size_t)outcome->diff_at + (size_t)outcome->diff_size <= strlen(outcome->text));
     const char *behind = outcome->text + outcome->diff_at + outcome->diff_size;
     fprintf(out, "%.*s%s", outcome->diff_at, outcome->text, behind);
 }
@@ -95,6 +99,7 @@ void report_head(FILE *out, const struct report_item *item)
                  [VERDICT_ERROR] = {"ERROR", RED}};
     enum verdict verdict = item->outcome->verdict;
     bool colour = in_colour(out);
+    LS_ASSERT((size_t)verdict < sizeof HEADS / sizeof HEADS[0]);
     fprintf(out, "%s%s%s %s", colour ? HEADS[verdict].colour : "",
             item->tried ? "tried" : HEADS[verdict].word, colour ? PLAIN : "", item->scenario->input.name);
     if (item->outcome->search.states > 0) {
@@ -208,6 +213,7 @@ void report_text_not_tried(FILE *out, const struct report_context *context, cons
             more++;
         }
     }
+    LS_ASSERT(told + more <= count && (more == 0 || told == REPORT_NOT_TRIED_MAX));
     if (more > 0) {
         fprintf(out, "not tried: something in %d more scenario%s: --verbose\n", more, more == 1 ? "" : "s");
     }
@@ -236,6 +242,7 @@ static void say_after(FILE *out, const struct search_counts *search)
 static void say_rates(FILE *out, const struct report_item *item)
 {
     const struct search_counts *search = &item->outcome->search;
+    LS_ASSERT(search->states > 0);
     if (!isatty(fileno(out))) {
         return;
     }
@@ -309,6 +316,7 @@ static void say_violating(FILE *out, const struct report_item *item)
 
 static bool is_listed(const struct report_context *context, const struct report_item *item)
 {
+    LS_ASSERT(report_passes(item));
     return !context->quiet && (context->verbose || item->named || item->coverage != NULL ||
                                item->outcome->text[0] != 0 || item->outcome->search.unrenamed > 0);
 }
