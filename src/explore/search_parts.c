@@ -15,9 +15,9 @@ struct parts {
     const struct explore_options *options;
     const struct outcome *const *part;
     int sets, layers, first; /* first: budget of the first layer */
-    int last;   /* the part at which one process would have stopped; the last if all are complete */
-    bool whole; /* all parts are complete */
-    int shown;  /* the part whose counts are shown, unless `whole` */
+    int last; /* index of the part at which one process would have stopped, or of the last part */
+    bool whole;
+    int shown; /* index of the part whose counts are shown, unless `whole` */
 };
 
 int explore_first_layer(const struct scenario *scenario, const struct explore_options *options)
@@ -29,8 +29,6 @@ int explore_layers(const struct scenario *scenario, const struct explore_options
 {
     return explore_faults(scenario) - explore_first_layer(scenario, options) + 1;
 }
-
-/* ---- completeness ---- */
 
 static bool is_complete(const struct outcome *part)
 {
@@ -46,7 +44,7 @@ static int find(const struct parts *p, enum verdict verdict)
     return at < count ? at : -1;
 }
 
-/* A violation comes first, then an error: a limit of an earlier part must not hide them. */
+/* A violation counts first, then an error: a limit of an earlier part must not hide them. */
 static void find_last(struct parts *p)
 {
     int count = p->sets * p->layers;
@@ -60,7 +58,7 @@ static void find_last(struct parts *p)
     LS_ASSERT(p->last >= 0 && p->last < count);
 }
 
-/* Returns up to how many faults the layers of all sets are complete; -1 if the first layer is not. */
+/* Returns the most faults with which the layers of all sets are complete; -1 if the first layer is not. */
 static int complete_faults(const struct parts *p)
 {
     int layers = p->layers;
@@ -71,8 +69,6 @@ static int complete_faults(const struct parts *p)
     }
     return layers > 0 ? p->first + layers - 1 : -1;
 }
-
-/* ---- adding up ---- */
 
 static void add_live(struct search_counts *counts, const struct search_counts *part)
 {
@@ -87,6 +83,7 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     struct search_counts *counts = &outcome->search;
     uint64_t states = 0, transitions = 0, all_states = 0, all_transitions = 0, depth = 0;
     int end = p->last > p->shown ? p->last : p->shown;
+    LS_ASSERT(end >= 0 && end < p->sets * p->layers);
     for (int i = 0; i <= end; i++) {
         const struct outcome *part = p->part[i];
         bool shown = p->whole ? (i + 1) % p->layers == 0 : i == p->shown;
@@ -103,12 +100,11 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     counts->states = states;
     counts->transitions = transitions;
     counts->depth = depth;
-    LS_ASSERT(all_states >= states && all_transitions >= transitions);
     counts->earlier_states = all_states - states;
     counts->earlier_transitions = all_transitions - transitions;
 }
 
-/* Adds up the findings: premises of all parts; of a violation the finding of its own run. */
+/* Adds up premises of all parts. The rest of a violation's finding is that of its own run. */
 static void add_stats(const struct parts *p, const struct outcome *stopped, struct outcome *outcome)
 {
     struct check_stats *stats = &outcome->stats;
@@ -126,8 +122,8 @@ static void add_stats(const struct parts *p, const struct outcome *stopped, stru
     }
 }
 
-/* Begins with the outcome of the part at which one process would have stopped: its trace and its story. If
- * that part was not searched, the outcome is that of a part before it, or of the first that was. */
+/* Begins with the outcome of the part at which one process would have stopped. If that part was not searched,
+ * takes the nearest part before it that was, or else the nearest behind it. */
 static void begin(struct parts *p, struct outcome *outcome)
 {
     p->shown = p->last;
@@ -140,7 +136,7 @@ static void begin(struct parts *p, struct outcome *outcome)
     }
     *outcome = *p->part[p->shown];
     memset(&outcome->stats, 0, sizeof outcome->stats);
-    outcome->text[0] = 0;
+    outcome_clear_text(outcome);
 }
 
 static void add_tried(const struct parts *p, struct outcome *outcome)
@@ -159,12 +155,10 @@ static int stands(const struct parts *p, const struct outcome *stopped)
     for (int i = 0; i < p->last; i++) {
         before = before && is_complete(p->part[i]);
     }
-    /* One process would not have searched the sets behind the violation. */
+    /* one process would not have searched the sets behind the violation */
     bool as_one = before && stopped != NULL && stopped->verdict == VERDICT_VIOLATED;
     return as_one && p->last / p->layers + 1 < p->sets ? -1 : complete_faults(p);
 }
-
-/* ---- judging ---- */
 
 static void say_missing(const struct parts *p, struct outcome *outcome)
 {

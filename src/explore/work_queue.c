@@ -18,35 +18,35 @@
 #include <unistd.h>
 
 #define PIECES_MAX 16
-#define PATH_MAX_ACTIONS 262144u /* of the path to a violation */
+#define PATH_MAX_ACTIONS 262144u
 #define LOOK_EVERY_US 20000
-#define LOOK_AGAIN_US 500 /* while workers are to stand still for a checkpoint */
+#define LOOK_AGAIN_US 500 /* while workers are to stand still */
 
 struct member {
     _Alignas(64) struct search_counts counts;
     struct check_stats stats;
     struct tried tried;
-    size_t stack_bytes; /* size of its stack in its file; 0 = no work left */
-    bool stack_lost;    /* the stack could not be written there */
+    size_t stack_bytes; /* bytes of its stack in its file; 0 = no work is left */
+    bool stack_lost;
 };
 
 struct share {
     struct member member[EXPLORE_WORKERS_MAX];
-    int stack_file[EXPLORE_WORKERS_MAX]; /* files in memory, open in all workers */
+    int stack_file[EXPLORE_WORKERS_MAX]; /* by worker: a file in memory, open in all workers; -1 = none */
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     int workers;
     int waiting;
-    int still; /* count of workers that stand still */
+    int still; /* workers that stand still for a checkpoint */
     int pieces;
-    atomic_int hungry; /* count of waiting workers for which there is no piece; read without the mutex */
-    atomic_int held;   /* all workers are to stand still */
+    atomic_int hungry; /* waiting workers for which there is no piece; read without the mutex */
+    atomic_int held;
     atomic_int over;
-    uint64_t earlier_transitions, earlier_depth; /* counts of the layer in the checkpoint that is continued */
-    uint64_t earlier_unrenamed;                  /* count before the workers began */
+    uint64_t earlier_transitions, earlier_depth; /* of the layer, from the checkpoint that is continued */
+    uint64_t earlier_unrenamed;
     pid_t pid[EXPLORE_WORKERS_MAX];
     /* How the search ended, by the first worker with a result. Texts are constants, at one address in all. */
-    bool fresh; /* no checkpoint is continued (this is set before the search) */
+    bool fresh; /* no checkpoint is continued; set before the workers begin */
     bool violated, path_rests;
     const char *limit;
     char wrong[sizeof((struct search *)0)->wrong];
@@ -55,8 +55,6 @@ struct share {
     struct share_piece piece[PIECES_MAX];
     struct action path[PATH_MAX_ACTIONS];
 };
-
-/* ---- work ---- */
 
 static void note_hunger(struct share *share)
 {
@@ -103,7 +101,7 @@ static void end_search(struct share *share)
     pthread_cond_broadcast(&share->wake);
 }
 
-/* Waits for a piece. Returns false when the search is over: no work is left when all workers wait. */
+/* Waits for a piece. Returns false when the search is over. It is over when all workers wait. */
 static bool take_piece(struct share *share, struct share_piece *out)
 {
     pthread_mutex_lock(&share->mutex);
@@ -197,7 +195,6 @@ static void free_stacks(struct stack *stacks, int count)
     }
 }
 
-/* Makes a stack of a piece that no worker has taken. */
 static bool stack_of_piece(struct stack *stack, const struct share_piece *piece)
 {
     bool well = stack_add(stack, &(struct action){0}, STACK_PATH);
@@ -225,7 +222,6 @@ static bool collect_stacks(const struct share *share, struct stack *stacks, int 
     return well;
 }
 
-/* Merges what all workers have tried into the leader's set. Merging twice changes nothing. */
 static void collect_tried(struct search *search)
 {
     for (int i = 0; i < search->share->workers; i++) {
@@ -244,7 +240,6 @@ static struct check_stats stats_of_all(const struct search *search)
 
 static void sum_up(struct search *search);
 
-/* Writes a checkpoint, while no worker works. */
 static void keep(struct search *search)
 {
     struct stack stacks[EXPLORE_WORKERS_MAX + PIECES_MAX] = {{0}};
@@ -275,7 +270,6 @@ static bool all_stand_still(struct share *share)
     return still;
 }
 
-/* Writes a checkpoint if it is time to: holds all workers first, and writes once they stand still. */
 static void keep_now_and_then(struct search *search)
 {
     struct share *share = search->share;
@@ -387,7 +381,7 @@ static void kill_others(struct share *share)
     }
 }
 
-/* Ends the leader as the dead worker ended, for its parent: without that worker the search has no result. */
+/* Ends the leader as the dead worker ended: without that worker the search has no result. */
 static void die_alike(struct share *share, int status)
 {
     kill_others(share);

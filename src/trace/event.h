@@ -7,7 +7,7 @@
 
 #include <lockstep/event.h>
 
-/* "granted", "node-created"…: stable, for traces and JSON. */
+/* Returns "granted", "node-created"...: stable, for traces and JSON. */
 const char *event_name(enum event_kind kind);
 
 #endif
