@@ -39,8 +39,8 @@ static int reaction(struct parser *parser, struct action *action)
     return 1;
 }
 
-/* Reads owner=N, timeout=2s, place=N, capacity=N, guarded, anyway, nowait, or `on granted: VERB`, `on failed:
- * VERB`. Returns 1 if the word is one of these, 0 or a complaint (-1) if not. */
+/* Reads one option of a client verb. Returns 1 if it was read, 0 if the word has no '=' and is no option of
+ * this verb, -1 after a complaint. */
 static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
                          struct action *action)
 {
@@ -103,8 +103,8 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
                                                       : "no option");
 }
 
-/* Returns the index of the lock that a word behind a client verb names, -1 if it names none. For a verb with
- * VERB_BOTH the name of a read-write lock means its reader; the writer is the next lock. */
+/* Returns the index of the lock that a word behind a client verb names; -1 = none. With VERB_BOTH the word
+ * NAME means the lock NAME.read; NAME.write is the next lock. */
 static int lock_behind(const struct parser *parser, const struct verb *verb, const struct input_word *word)
 {
     const struct scenario *scenario = parser->scenario;
@@ -124,7 +124,7 @@ static int lock_behind(const struct parser *parser, const struct verb *verb, con
     return -1;
 }
 
-/* Reads "and LOCK" behind the first lock. Returns 1 if the word begins it. */
+/* Reads "and LOCK". Returns 1 if it was read, 0 if the word does not begin it, -1 after a complaint. */
 static int further_lock(struct parser *parser, const struct verb *verb, const struct input_word *word,
                         struct action *action)
 {
@@ -142,7 +142,6 @@ static int further_lock(struct parser *parser, const struct verb *verb, const st
     return 1;
 }
 
-/* Refuses a capacity below the count of one hold. */
 static int check_capacity(struct parser *parser, const struct input_word *at, const struct action *action)
 {
     const struct ls_lock_spec *spec = &parser->scenario->options.lock[action->lock];
@@ -356,8 +355,6 @@ static int path_argument(struct parser *parser, struct scenario_command *command
     return command->text ? 0 : -1;
 }
 
-/* ---- running ---- */
-
 /* Returns the kind of action with this verb that the coordinator of the scenario has; -1 if there is none. */
 static int kind_of_verb(const struct parser *parser, const struct input_word *word)
 {
@@ -381,8 +378,8 @@ static bool is_place(const struct parser *parser, const struct input_word *word)
     return server || parser_process(parser, &name) >= 0;
 }
 
-/* Refuses a word that no action's label can have: no action would ever match such a label. `at` is the word's
- * index. *kind is the kind of action; -1 if the further words are not checked. */
+/* Refuses the `at`-th word of a label if no action's label has it there. Word 0 sets *kind to the kind of
+ * action. With *kind -1 words are not checked: the label begins with a process, or its subject was read. */
 static int check_label_word(struct parser *parser, const struct input_word *word, int at, int *kind)
 {
     const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
@@ -401,7 +398,7 @@ static int check_label_word(struct parser *parser, const struct input_word *word
     }
     char text[WORLD_LABEL_MAX];
     snprintf(text, sizeof text, "%.*s", (int)word->size, word->text);
-    *kind = -1; /* the further words repeat the subject */
+    *kind = -1;
     bool known = coordinator->label_word == NULL || coordinator->label_word(text);
     return known ? 0
                  : parser_wrong(parser, word,

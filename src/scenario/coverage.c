@@ -21,7 +21,7 @@ extern struct ls_mark __stop_ls_marks[]          /* NOLINT(bugprone-reserved-ide
 
 static struct coverage *into;
 static const struct ls_recipe *of;
-/* Not NULL while random runs are counted. */
+/* Not NULL while states of random runs are counted. */
 static struct visited *states;
 static struct canon *canon;
 
@@ -64,8 +64,6 @@ bool coverage_is_on(void)
     return into != NULL;
 }
 
-/* ---- noting ---- */
-
 static void set_bits(uint32_t *where, uint32_t bits)
 {
     if ((__atomic_load_n(where, __ATOMIC_RELAXED) & bits) != bits) {
@@ -84,7 +82,7 @@ static struct coverage_event *find(struct coverage *c, const char *name)
     return NULL;
 }
 
-/* Adds an event under a lock: two workers may meet the same new event at once. */
+/* Adds an event under a lock: two workers may meet one new event at once. Returns NULL if none fits. */
 static struct coverage_event *enter(struct coverage *c, const char *name)
 {
     while (__atomic_exchange_n(&c->lock, 1, __ATOMIC_ACQUIRE) != 0) {
@@ -131,8 +129,7 @@ static void note_state(struct run *run)
     into->full |= visited_add(states, fingerprint) == VISITED_FULL;
 }
 
-/* Restores `read` of the arena: a search notes the blocks that a step reads, and these reads are not the
- * step's. */
+/* Restores `read` of the arena, where a search notes blocks that a step reads: this is not the step. */
 void coverage_before(struct run *run, const struct action *action)
 {
     if (into == NULL) {
@@ -175,8 +172,6 @@ void coverage_after(void)
         __atomic_fetch_or(&into->told, told, __ATOMIC_RELAXED);
     }
 }
-
-/* ---- growth ---- */
 
 void coverage_begin_growth(struct run *run)
 {

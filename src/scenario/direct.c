@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- commands ---- */
-
 static void impossible(struct run *run, const char *verb, const char *words)
 {
     if (run->narrator) {
@@ -31,8 +29,7 @@ static void do_action(struct run *run, const struct scenario_command *command)
     }
 }
 
-/* Runs the default schedule until the labelled action is possible, even if the schedule would choose another
- * one next. Returns whether it became possible. */
+/* Runs the default schedule until the labelled action is possible. Returns whether it became possible. */
 static bool run_until(struct run *run, const char *label)
 {
     struct action wanted, next;
@@ -114,8 +111,6 @@ void direct_group(struct run *run, const struct scenario_group *group)
     }
 }
 
-/* ---- the text with what was seen ---- */
-
 struct text {
     char *bytes;
     size_t size;
@@ -133,8 +128,7 @@ static void copy(struct text *text, const struct scenario *scenario, size_t from
     fwrite(scenario->input.text + from, 1, to - from, text->file);
 }
 
-/* Copies the file up to the beginning of a group's expected trace: behind the line `----`, whose line end the
- * file may lack. */
+/* Copies lines up to a group's `----`, and adds the line end that the file's last line may lack. */
 static void copy_commands(struct text *text, const struct scenario *scenario, size_t from, size_t to)
 {
     copy(text, scenario, from, to);
@@ -159,8 +153,7 @@ static bool is_claim(const char *line, size_t size)
     return false;
 }
 
-/* Copies the lines of a group's expected part that are claims (or the other lines), without blanks at their
- * ends. */
+/* Copies the claims of a group's expected part, or its other lines, without blanks at their ends. */
 static void copy_expected(struct text *text, const struct scenario *scenario,
                           const struct scenario_group *group, bool claims)
 {
@@ -177,8 +170,8 @@ static void copy_expected(struct text *text, const struct scenario *scenario,
     }
 }
 
-/* Runs all groups. *expected becomes the scenario as it stands, *found the scenario with the observed trace
- * in place of the expected trace. Both have trimmed lines in the expected parts. */
+/* Runs all groups. *expected becomes the scenario's text, *found that text with the observed trace in place
+ * of the expected one. In both, lines of expected parts are trimmed, and claims come last. */
 static int run_groups(struct run *run, struct text *expected, struct text *found)
 {
     const struct scenario *scenario = run->setup.scenario;
@@ -208,8 +201,6 @@ static int run_groups(struct run *run, struct text *expected, struct text *found
     return written ? 0 : -1;
 }
 
-/* ---- the whole ---- */
-
 /* Counts the lines that report a command that could not be followed. */
 static int count_in_vain(const char *text)
 {
@@ -223,9 +214,8 @@ static int count_in_vain(const char *text)
     return count;
 }
 
-/* Writes the observed trace into the file, except in three cases. The run violates a property or was cut off
- * by a limit. Or a command could not be followed that the file does not report so already: the command is
- * wrong. */
+/* Writes the observed trace into the file, but not if the run violates a property or met a limit. If more
+ * commands could not be followed than the file reports, a command is wrong, and the file stays too. */
 static void rewrite(const struct run *run, struct outcome *outcome, const struct text *expected,
                     const struct text *found, bool same)
 {

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- world ---- */
-
 struct world_key {
     const char *name;
     int (*read)(struct parser *parser, const struct input_word *value);
@@ -208,8 +206,7 @@ static const char *world_words(const struct parser *parser, char *text, size_t s
     return text;
 }
 
-/* Returns 0 if the key is no option of this coordinator alone, 1 if its value was read, -1 after a
- * complaint. */
+/* Returns 1 if the value was read, 0 if the coordinator has no such option, -1 after a complaint. */
 static int read_own_option(struct parser *parser, const struct input_word *key,
                            const struct input_word *value)
 {
@@ -313,8 +310,6 @@ static int read_coordinator(struct parser *parser)
     return parser_wrong(parser, &word, expected);
 }
 
-/* ---- names ---- */
-
 int parser_new_name(struct parser *parser, const struct input_word *word)
 {
     static const char EXPECTED[] =
@@ -389,8 +384,6 @@ static int read_contents(struct parser *parser)
     return parser->scenario->options.contents ? 0 : -1;
 }
 
-/* ---- show, properties ---- */
-
 static int read_show(struct parser *parser)
 {
     static const struct {
@@ -441,8 +434,6 @@ int parser_check_clock(struct parser *parser)
     }
     return parser_wrong(parser, &parser->clock_word, "a property that is judged without a clock");
 }
-
-/* ---- all of them ---- */
 
 int parser_header(struct parser *parser, const struct input_word *word)
 {

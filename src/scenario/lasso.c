@@ -35,8 +35,6 @@ uint32_t lasso_waiting(const struct run *run)
     return waiting;
 }
 
-/* ---- what is possible and what is done ---- */
-
 static int channel_of(const struct lasso *lasso, const char *text)
 {
     for (int i = 0; i < lasso->channels; i++) {
@@ -106,8 +104,6 @@ void lasso_note(struct lasso *lasso, struct run *run, const struct action *actio
         lasso->taken[channel] = true;
     }
 }
-
-/* ---- beginning and end ---- */
 
 bool lasso_begin(struct lasso *lasso, struct run *run)
 {
@@ -198,8 +194,6 @@ void lasso_conclude(const struct lasso *lasso, struct run *run)
         find(run, LASSO_ALWAYS, lasso->stuck_at, why);
     }
 }
-
-/* ---- the mark in a trace ---- */
 
 void lasso_mark(const struct run *run, int process, char text[WORLD_LABEL_MAX])
 {

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the part of a path behind its last slash. */
 static struct input_word last_name(const struct input_word *path)
 {
     struct input_word name = *path;
@@ -22,8 +21,8 @@ static struct input_word last_name(const struct input_word *path)
 }
 
 /* Reads the path of a lock. "/" is the node of the chroot, which gives the lock its name. A lock at "/" must
- * be the only lock: directories of other locks would be among its contenders. Without a chroot nodes of the
- * server would be, too. */
+ * be the only lock: other locks' directories would be among its contenders. It needs a chroot, because the
+ * server's own nodes would be among them too. */
 static int read_lock_path(struct parser *parser, const struct input_word *path, struct input_word *name)
 {
     const struct world_options *options = &parser->scenario->options;
@@ -87,7 +86,7 @@ static int read_lock_words(struct parser *parser, const struct lock_kind *kind, 
     return parser_new_name(parser, name);
 }
 
-/* Adds one lock of the line. A suffix makes it one of several locks of a group. */
+/* Adds one lock of the line; `suffix` is empty if the line declares no other. */
 static int add_lock(struct parser *parser, const struct input_word *path, const struct input_word *name,
                     const char *suffix, const struct ls_lock_spec *spec)
 {

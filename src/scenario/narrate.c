@@ -78,8 +78,6 @@ void narrator_reset(struct narrator *narrator)
     narrator->nodes = 0;
 }
 
-/* ---- names ---- */
-
 const char *narrator_rc_name(int rc)
 {
     static const struct {
@@ -137,8 +135,6 @@ static const char *watch_name(int code)
     return code >= 0 && code <= EVENT_WATCH_COUNT ? NAMES[code] : "other";
 }
 
-/* ---- nodes: whose is it ---- */
-
 static void remember_node(struct narrator *narrator, const struct event *event)
 {
     narrator->node[narrator->nodes++ % NODES] = (struct node){event->czxid, event->process};
@@ -160,8 +156,6 @@ static const char *creator_name(const struct narrator *narrator, int64_t czxid)
     }
     return "-";
 }
-
-/* ---- lines ---- */
 
 static void append(struct narrator *narrator, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -234,8 +228,6 @@ static void line_plain(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, event_name((enum event_kind)event->kind));
 }
-
-/* ---- one function per kind that says more than its name ---- */
 
 static void line_asked(struct narrator *narrator, const struct event *event)
 {
@@ -477,7 +469,7 @@ void narrator_event(struct narrator *narrator, const struct event *event)
     if (event->kind == EVENT_NODE_CREATED && event->node_role != 0) {
         remember_node(narrator, event);
     }
-    /* An inner release is shown by its own event alone; waiting is shown by the watch on the predecessor. */
+    /* Unless `show` is 0, two lines need no group: the release of an inner level, and `waiting`. */
     if (narrator->show == 0) {
         return;
     }

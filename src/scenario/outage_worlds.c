@@ -23,8 +23,6 @@
 #define JUST_BEFORE_MS 820 /* shortly before a deadline of 1 s, which then falls into the wake-up */
 #define FRESH_MS 600       /* just before the first renewal of a belief, after a sixth of 4 s */
 
-/* ---- what can be chosen ---- */
-
 enum {
     OUTAGE_PAUSE,
     OUTAGE_PARTITION,
@@ -52,8 +50,7 @@ static const struct {
     [OUTAGE_FREEZE] = {"freeze", "freeze s2", "thaw s2"},
 };
 
-/* Lengths for a session timeout of 4 s: a moment, less than half, less than two thirds, just before and just
- * after the timeout, more than twice. */
+/* A moment, less than a half and two thirds of the session timeout of 4 s, around it, and more than twice. */
 static const int LENGTH_MS[] = {200, 1500, 2500, 3900, 4300, 9000};
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
@@ -256,9 +253,6 @@ static const struct {
     [CLOCK_LONG] = {.name = "clock-long"},
 };
 
-/* ---- numbers ---- */
-
-/* Removes the lowest digit from a number and returns it. */
 static int digit(int *number, int base)
 {
     LS_ASSERT(base > 0 && *number >= 0);
@@ -377,8 +371,7 @@ static void put_late(struct lines *text, bool late)
     }
 }
 
-/* Each client releases at the end: a release by a client that does not hold is refused and changes
- * nothing. */
+/* Each client releases at the end; a release by a client that does not hold changes nothing. */
 static void put_first(struct lines *text, const struct clock_world *world)
 {
     lines_put(text, "a %s\n", world->verb);
@@ -484,7 +477,6 @@ static void put_line(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* The outage begins at about the first renewal of the holder's belief. */
 static void put_fresh(struct lines *text, const struct clock_world *world)
 {
     put_client(text, "b", "try");
@@ -509,7 +501,6 @@ static void put_woken(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* Two owners of `a` wait behind `b`, which releases before the first deadline. */
 static void put_owners(struct lines *text, const struct clock_world *world)
 {
     LS_ASSERT(world->way >= 0 && world->way < 3);
@@ -526,7 +517,6 @@ static void put_owners(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* `a` resumes and runs its verb before it receives anything. */
 static void put_awake(struct lines *text, const struct clock_world *world)
 {
     put_held(text);
@@ -538,8 +528,7 @@ static void put_awake(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release owner=1");
 }
 
-/* A restarted server counts the timeouts of all sessions from zero, so a session may survive an outage longer
- * than its timeout. */
+/* A restarted server counts all session timeouts from zero, so a session may survive a longer outage. */
 static void put_restarted(struct lines *text, const struct clock_world *world)
 {
     put_held(text);
@@ -554,7 +543,6 @@ static void put_restarted(struct lines *text, const struct clock_world *world)
     put_given_back(text);
 }
 
-/* The server of `a` answers reads, and receives nothing from the leader. */
 static void put_frozen(struct lines *text, const struct clock_world *world)
 {
     lines_put(text, "a acquire\n");
@@ -573,8 +561,6 @@ static void put_frozen(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release owner=1");
     put_client(text, "b", "release");
 }
-
-/* ---- names ---- */
 
 const char *clock_cast_name(enum clock_cast cast)
 {

@@ -73,8 +73,7 @@ check_mask outcome_known_violations(const struct outcome *outcome)
     return mask;
 }
 
-/* Returns whether an offence makes the rest of a run worthless: the process is gone, or its memory is
- * damaged. */
+/* Returns whether an offence leaves the process gone or its memory damaged, so that no run can go on. */
 static bool breaks_off(int offence)
 {
     switch (offence) {
@@ -175,8 +174,7 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
     return result;
 }
 
-/* Writes the names, with blanks between them, of the properties that the run violates against the scenario's
- * claims. */
+/* Writes the names of the properties that the run violates and the scenario does not declare as violated. */
 static void find_names(const struct run *run, char *text, size_t size)
 {
     int known, violated[CHECK_PROPERTIES_MAX];
@@ -201,8 +199,6 @@ void outcome_write_trace(struct outcome *outcome, const struct run *run, const c
         }
     }
 }
-
-/* ---- the verdict ---- */
 
 bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *scenario)
 {

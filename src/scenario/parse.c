@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- growing lists ---- */
-
 static struct scenario_command *add_command(struct scenario *scenario)
 {
     bool room = array_resize(&scenario->command, (size_t)scenario->commands + 1, sizeof *scenario->command);
@@ -27,8 +25,6 @@ static struct scenario_group *add_group(struct scenario *scenario)
     bool room = array_resize(&scenario->group, (size_t)scenario->groups + 1, sizeof *scenario->group);
     return room ? &scenario->group[scenario->groups++] : NULL;
 }
-
-/* ---- complaints ---- */
 
 bool parser_goes_on(struct parser *parser)
 {
@@ -47,8 +43,7 @@ static bool any_mistake(const struct parser *parser)
 
 /* ---- the expected part ---- */
 
-/* Refuses a command without an empty line before it: it would become a part of the expected trace, and be
- * lost at the next --rewrite. */
+/* Refuses a command without an empty line before it: the next --rewrite would lose it. */
 static int check_event_line(struct parser *parser, const struct input_word *first)
 {
     struct input_word second = input_next_word(&parser->cursor);
@@ -69,7 +64,7 @@ const char *scenario_count_name(int count)
     return NAMES[count];
 }
 
-/* Reads a line `states N` or `transitions N`. Returns 1 if it is one. */
+/* Reads a line `states N` or `transitions N`. Returns 1, 0 for another line, -1 after a complaint. */
 static int read_count(struct parser *parser, const struct input_word *first)
 {
     struct scenario *scenario = parser->scenario;
@@ -94,7 +89,7 @@ static int read_count(struct parser *parser, const struct input_word *first)
     return 1;
 }
 
-/* Reads a line `not-tried KEY...`. Returns 1 if it is one. */
+/* Reads a line `not-tried KEY...`. Returns 1, 0 for another line, -1 after a complaint. */
 static int read_not_tried(struct parser *parser, const struct input_word *first)
 {
     struct scenario *scenario = parser->scenario;
@@ -113,8 +108,7 @@ static int read_not_tried(struct parser *parser, const struct input_word *first)
     return 1;
 }
 
-/* Reads a line `holds NAME...` or `violates NAME...`. In a directed scenario any other line is a line of the
- * trace. */
+/* Reads a claim of the expected part. In a directed scenario any other line is a line of the trace. */
 static int read_claim(struct parser *parser)
 {
     struct scenario *scenario = parser->scenario;
@@ -158,8 +152,6 @@ static int read_expected(struct parser *parser, struct scenario_group *group)
     group->expected_end = group->expected_end < size ? group->expected_end : size;
     return 0;
 }
-
-/* ---- the whole ---- */
 
 struct state {
     int first;         /* index of the first command of the present group */
@@ -251,8 +243,7 @@ static int ended_early(struct parser *parser, const struct state *state)
                                 "the end of the file", expected);
 }
 
-/* Ends a file without the line `----`. A scenario with programs then claims nothing and needs no such
- * line. */
+/* Ends a file. A scenario with programs and no line `----` claims nothing; a directed one needs the line. */
 static int end_of_file(struct parser *parser, struct state *state)
 {
     struct scenario *scenario = parser->scenario;

@@ -7,9 +7,8 @@
  *     process d asleep
  *     process a b: acquire release forever
  *     process a owner=1: acquire release
- *     process a owner=2: try release
  *
- * The last two lines give owners of one process programs of their own (struct world_task).
+ * The last line gives one owner of a process a program of its own (struct world_task).
  */
 #include "scenario/parser.h"
 
@@ -113,8 +112,6 @@ static int read_head(struct parser *parser, struct head *head, bool *colon)
     return check_head(parser, head, &word, *colon);
 }
 
-/* ---- operations ---- */
-
 static int read_operation(struct parser *parser, const struct verb *verb, struct world_program *program,
                           struct input_word *next)
 {
@@ -135,7 +132,6 @@ static int read_operation(struct parser *parser, const struct verb *verb, struct
     return 0;
 }
 
-/* Reads operations up to the end of the line. */
 static int read_operations(struct parser *parser, struct world_program *program)
 {
     struct input_word word = input_next_word(&parser->cursor);

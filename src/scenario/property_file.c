@@ -14,7 +14,6 @@
 
 #define BLOCK 4096
 
-/* An open shared object. */
 struct opened {
     struct ls_property property;
     struct property_file file;
@@ -24,8 +23,7 @@ struct opened {
 static struct opened opened[LS_PROPERTY_MODULES_MAX];
 static int opened_count;
 
-/* Returns a hash of a file's bytes: the name of a file does not identify its contents. 0 if it cannot be
- * read. */
+/* Returns a hash of a file's bytes, because its name does not identify them; 0 if it cannot be read. */
 static uint64_t hash_file(const char *path)
 {
     static _Alignas(8) unsigned char block[BLOCK];

@@ -33,10 +33,7 @@ int strategy_find(const char *name)
     return -1;
 }
 
-/* ---- swarms ---- */
-
-/* Returns whether a directed scenario gets no further faults, because they may break what no recipe
- * promises. */
+/* Returns whether a directed scenario gets no further faults: recipes promise nothing about them there. */
 static bool is_touchy(const struct scenario *scenario)
 {
     bool touchy = scenario->options.defects != 0;
@@ -84,8 +81,7 @@ void swarm_budgets(const struct scenario *scenario, uint8_t budget[WORLD_FAULTS]
     }
 }
 
-/* Draws all numbers for each kind, needed or not, so that the limit of one kind does not change the draw of
- * the next. */
+/* Draws all numbers for each kind, needed or not: the limit of one kind must not change the next draw. */
 void swarm_draw(const struct scenario *scenario, uint64_t seed, struct swarm *swarm)
 {
     struct rng rng;

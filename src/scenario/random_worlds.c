@@ -21,10 +21,7 @@
 #define NODE_PATH_MAX 95  /* bytes; less than the limit of a line `node`, because a chroot may be added */
 #define SEEDS 64          /* enough for each bit of a seed of the run constants that has a meaning */
 
-/* Each number is drawn in a statement of its own, because C does not fix the order of evaluation of
- * arguments. */
-
-/* ---- a world that is being drawn ---- */
+/* Each number is drawn in a statement of its own: C leaves the order of evaluation of arguments open. */
 
 /* One owner's use of one lock, as far as a program or script can know it. */
 struct use {
@@ -86,8 +83,6 @@ static char client_name(int client)
 {
     return (char)('a' + client);
 }
-
-/* ---- header lines ---- */
 
 static void draw_abilities(struct drawing *d)
 {
@@ -165,9 +160,6 @@ static void put_places(struct drawing *d)
     }
 }
 
-/* ---- what a client does ---- */
-
-/* The client, lock and owner of an operation. */
 struct about {
     int client, lock, owner;
 };
@@ -195,8 +187,7 @@ static void put_operation(struct drawing *d, struct about about, const char *ver
     client_of(d, about)->operations++;
 }
 
-/* Returns whether an acquire without deadline may wait for its own client: behind another owner at the lock,
- * or at a lock before one that the client holds. */
+/* Returns whether the client may hold the lock by another owner, or a later lock: a wait may block itself. */
 static bool may_block_itself(struct drawing *d, struct about about)
 {
     const struct client *client = client_of(d, about);
@@ -218,7 +209,6 @@ static const char *draw_deadline(struct drawing *d)
     return DEADLINE[below(d, COUNT(DEADLINE))];
 }
 
-/* Puts an acquire for a lock that this owner does not use. */
 static void put_first_acquire(struct drawing *d, struct about about, bool program)
 {
     static const char *const REPORT[] = {" on granted: release", " on granted: cancel", " on granted: close",
@@ -347,7 +337,6 @@ static struct about draw_about(struct drawing *d, int client)
     return about;
 }
 
-/* Puts a release for each level that this client holds. */
 static void put_releases(struct drawing *d, int client, int room)
 {
     for (int lock = 0; lock < d->locks; lock++) {
@@ -359,8 +348,6 @@ static void put_releases(struct drawing *d, int client, int room)
         }
     }
 }
-
-/* ---- orders ---- */
 
 static void put_program(struct drawing *d, int client)
 {
@@ -460,8 +447,7 @@ static const struct {
     const char *begin, *end;
 } LASTING[] = {{"pause", "resume"}, {"partition", "heal"}, {"crash", "restart"}};
 
-/* Ends no session before its timeout: a holder that believes until then must be right
- * (at_most_one_believer). */
+/* Ends no session before its timeout: a holder that believes until then is right (at_most_one_believer). */
 static void put_client_fault(struct drawing *d, int client)
 {
     enum { CUT, REFUSE, LASTS, EVICT, TOUCH, ALLOC };
@@ -573,8 +559,7 @@ static void put_step(struct drawing *d)
     put_pause(d);
 }
 
-/* Ends all faults, and releases each lock that is held. A release by a client that does not hold is refused
- * and changes nothing. */
+/* Ends all faults, and releases each lock that may be held; a release without a hold changes nothing. */
 static void put_end(struct drawing *d)
 {
     lines_put(d->text, "heal all\nsettle\n");
@@ -616,8 +601,6 @@ static void put_times(struct drawing *d)
     }
     lines_put(d->text, "rest\n----\n");
 }
-
-/* ---- all of them ---- */
 
 static const struct {
     const char *name;

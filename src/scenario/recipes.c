@@ -14,7 +14,6 @@
 
 #define ADDED_MAX 64
 
-/* Recipes added by recipe_add(). */
 static struct added {
     const struct ls_recipe *recipe[ADDED_MAX];
     int count;

@@ -8,8 +8,7 @@
 /* More than 256, so that a number of 8 bits wraps. */
 #define TURNS 300
 
-/* A turn with a new session, or with a node that is evicted, takes many steps, so such runs have fewer
- * turns. */
+/* For turns with a new session or an evicted node, which take many steps. */
 #define TURNS_OF_SESSIONS 40
 
 static const struct {

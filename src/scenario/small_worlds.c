@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- turns ---- */
-
 static const struct {
     const char *name;
     const char *open[2], *close[2]; /* a verb each; its options follow its lock and are behind a '|' */
@@ -36,15 +34,12 @@ static const struct {
 };
 enum { TURN_DEADLINE = 1, TURN_TRY = 2, TURNS_PLAIN = 4, TURNS_ALL = sizeof TURNS / sizeof TURNS[0] };
 
-/* ---- kinds of fault ---- */
-
 #define BIT(fault) (1u << WORLD_FAULT_##fault)
 #define KINDS_USUAL                                                                                          \
     (BIT(LOSS) | BIT(EXPIRE) | BIT(PAUSE) | BIT(REFUSE) | BIT(CANCEL) | BIT(ALLOC) | BIT(RMDIR) |            \
      BIT(SERVER) | BIT(EVICT) | BIT(TOUCH) | BIT(CALL) | BIT(RESTRICT))
 #define KINDS_FOLLOWER (BIT(LAG) | BIT(LATE)) /* they need a second server */
 
-/* Returns the kinds of fault that can happen at a place. */
 static uint32_t kinds_of_place(int place)
 {
     return KINDS_USUAL | BIT(CRASH) | (place == WORLD_PLACE_FOLLOWER ? KINDS_FOLLOWER : 0);
@@ -82,10 +77,7 @@ static int count_kinds(const struct world_class *class)
     return count;
 }
 
-/* ---- programs ---- */
-
-/* Returns whether client `i` comes before the next client or equals it. Only sorted orders of clients are
- * counted. */
+/* Returns whether client `i` comes before the next client or equals it; worlds have sorted clients. */
 static bool in_order(const struct world_spec *spec, int i)
 {
     LS_ASSERT(i + 1 < spec->clients);
@@ -145,8 +137,7 @@ static bool set_turns(struct world_spec *spec, int total, int number)
     return number == 0;
 }
 
-/* Distributes turns to clients in the index-th way: each client has at most as many as the next. Returns
- * false behind the last. */
+/* Gives clients turns in the index-th way, none more than the next one. Returns false behind the last. */
 static bool share_out(struct world_spec *spec, int total, int index)
 {
     LS_ASSERT(spec->clients >= 1 && spec->clients <= 3 && total >= 0);
@@ -235,8 +226,8 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
 /* ---- classes ---- */
 
 #define STATES_MAX_LEAST 500000
-#define RANDOM_WORLDS_FIRST 200  /* number of worlds of the first class */
-#define RANDOM_WORLDS_LAST 12800 /* number of worlds of the last class */
+#define RANDOM_WORLDS_FIRST 200
+#define RANDOM_WORLDS_LAST 12800
 
 static struct world_class classes[WORLDS_CLIENTS_MAX * WORLDS_TURNS_MAX * WORLD_KINDS * 3 * WORLD_PLACES];
 static int class_count;
@@ -254,8 +245,7 @@ int worlds_schedules(const struct world_spec *spec)
     return has_schedules(spec->place, spec->cast) ? RANDOM_WORLDS_SCHEDULES : 0;
 }
 
-/* Returns the logarithm of the states of one world in sixteenths of a bit, from measurements of the built-in
- * mutex. */
+/* Returns log2 of the states of one world in sixteenths, from measurements of the built-in mutex. */
 static uint32_t cost_of_world(const struct world_class *class)
 {
     if (is_numbered(class->place)) {
@@ -382,8 +372,6 @@ const struct world_class *worlds_class(int index)
     LS_ASSERT(index >= 0 && index < worlds_classes());
     return &classes[index];
 }
-
-/* ---- names ---- */
 
 static void put(struct lines *text, const char *before, const char *word)
 {
@@ -548,10 +536,7 @@ const char *worlds_text(const struct world_spec *spec, char out[WORLDS_TEXT_MAX]
     return out;
 }
 
-/* ---- smaller ones ---- */
-
-/* Sorts clients as the enumeration does. At two locks the order of clients decides which lock they use first
- * and stays. */
+/* Sorts clients as the enumeration does. At two locks their order says which lock comes first, and stays. */
 static void sort_clients(struct world_spec *spec)
 {
     for (int pass = 0; pass < spec->clients && spec->place != WORLD_PLACE_LOCKS; pass++) {

@@ -44,7 +44,7 @@ static bool equal(const struct line *a, const struct line *b)
 struct script {
     struct lines old, found;
     int head, tail;   /* numbers of equal lines at both ends */
-    uint16_t *common; /* length of the longest common subsequence of the rests from (i, j) */
+    uint16_t *common; /* cell (i, j): length of the longest common subsequence of the rests from there */
     char *mark;       /* ' ', '-' or '+' */
     struct line *line;
     int count;
@@ -100,8 +100,6 @@ static void walk(struct script *s, int rows, int columns)
         add(s, ' ', &s->old.line[k]);
     }
 }
-
-/* ---- printing ---- */
 
 static bool near_change(const struct script *s, int k)
 {

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- noting ---- */
-
 void tried_before(struct tried *tried, struct world *world, const struct action *action)
 {
     int step = world_is_verb(action) ? world_program_step(world, action) : -1;
@@ -85,7 +83,7 @@ static bool has_item(const struct world_options *options, const struct item *ite
     }
 }
 
-/* Moves to the next item that the scenario has; `item` must begin as FIRST. */
+/* Moves to the next item that the scenario has; `item` must begin as FIRST. Returns false behind the last. */
 static bool next_item(const struct world_options *options, struct item *item)
 {
     do {
@@ -190,8 +188,6 @@ bool tried_lacks(const struct tried *tried, const struct scenario *scenario, int
     }
     return false;
 }
-
-/* ---- claims ---- */
 
 bool tried_add(struct tried *tried, const struct scenario *scenario, const char *wanted, size_t size)
 {
