@@ -29,7 +29,9 @@ static struct scenario_group *add_group(struct scenario *scenario)
 bool parser_goes_on(struct parser *parser)
 {
     struct input_mistakes *mistakes = parser->mistakes;
-    if (mistakes == NULL || ++mistakes->count == INPUT_MISTAKES_MAX) {
+    /* The expected part asks after each of its complaints, and the file's loop asks once more when it ends. */
+    bool full = mistakes == NULL || mistakes->count == INPUT_MISTAKES_MAX;
+    if (full || ++mistakes->count == INPUT_MISTAKES_MAX) {
         return false;
     }
     parser->error = &mistakes->mistake[mistakes->count];

@@ -9,7 +9,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -565,6 +567,45 @@ static void refuses_wrong_shapes(void **state)
            "s:6:1: expected no property that both holds and is violated, found 'violates'");
 }
 
+static void write_wrong_lines(const char *path, const char *before, int lines)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s", before);
+    for (int i = 0; i < lines; i++) {
+        fprintf(file, "wrong\n");
+    }
+    fprintf(file, "\nwrong\nwrong\n");
+    assert_int_equal(fclose(file), 0);
+}
+
+static void keeps_no_more_mistakes_than_fit(void **state)
+{
+    (void)state;
+    static const char *const BEFORE[] = {HEAD "settle" TAIL, HEAD "settle\n"};
+    static struct {
+        struct input_mistakes list;
+        char guard[4 * INPUT_ERROR_MAX];
+    } mistakes;
+    char path[] = "test_parse.XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    for (int lines = 1; lines <= INPUT_MISTAKES_MAX + 2; lines++) {
+        for (int i = 0; i < 2; i++) {
+            write_wrong_lines(path, BEFORE[i], lines);
+            memset(mistakes.guard, 7, sizeof mistakes.guard);
+            assert_int_equal(scenario_read(&scenario, path, &mistakes.list), -1);
+            int wrong = lines + 2;
+            assert_int_equal(mistakes.list.count, wrong < INPUT_MISTAKES_MAX ? wrong : INPUT_MISTAKES_MAX);
+            for (size_t at = 0; at < sizeof mistakes.guard; at++) {
+                assert_int_equal(mistakes.guard[at], 7);
+            }
+        }
+    }
+    assert_int_equal(unlink(path), 0);
+}
+
 static void summary_is_the_first_sentence(void **state)
 {
     (void)state;
@@ -610,6 +651,7 @@ int main(void)
         cmocka_unit_test(refuses_wrong_headers),
         cmocka_unit_test(refuses_wrong_commands),
         cmocka_unit_test(refuses_wrong_shapes),
+        cmocka_unit_test(keeps_no_more_mistakes_than_fit),
         cmocka_unit_test(summary_is_the_first_sentence),
         cmocka_unit_test(masks_follow_the_mode),
     };
