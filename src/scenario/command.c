@@ -30,6 +30,9 @@ static int reaction(struct parser *parser, struct action *action)
     if (!failed && !input_word_is(&word, "granted:")) {
         return parser_wrong(parser, &word, "'granted:' or 'failed:'");
     }
+    if ((failed ? ACTION_IS_ON_FAILED(action->modes) : ACTION_IS_ON_GRANTED(action->modes)) != 0) {
+        return parser_wrong(parser, &word, "each of 'granted:' and 'failed:' once");
+    }
     word = input_next_word(&parser->cursor);
     const struct verb *verb = verb_find(&word, true);
     if (!verb || (verb->flags & VERB_REACTS) == 0) {

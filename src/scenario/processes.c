@@ -103,7 +103,7 @@ static int read_head(struct parser *parser, struct head *head, bool *colon)
     while (word.text && !*colon) {
         *colon = word.text[word.size - 1] == ':';
         word.size -= *colon;
-        bool lone = word.size == 0 && head->processes > 0; /* "process a b : acquire" */
+        bool lone = word.size == 0; /* "process a b : acquire" */
         if (!lone && read_word(parser, &word, head) != 0) {
             return -1;
         }

@@ -413,6 +413,8 @@ static void refuses_wrong_headers(void **state)
     refuse("mutex /a/x is y\n", "s:1:12: expected 'as' or the end of the line, found 'is'");
     refuse("contents hello\n", "s:1:10: expected a text of at most 64 bytes in double quotes, found 'hello'");
     refuse("process\n", "s:1:8: expected the name of a process, found the end of the line");
+    refuse("mutex /locks/x\nprocess : acquire release\n----\n",
+           "s:2:9: expected the name of a process, found ''");
     refuse("process a settle\n",
            "s:1:11: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no word of "
            "the language, found 'settle'");
@@ -486,6 +488,11 @@ static void refuses_wrong_commands(void **state)
         "s:3:29: expected no 'on granted:' or 'on failed:' outside of a program, found the end of the line");
     refuse("mutex /locks/x\nprocess a: acquire on release\n----\n",
            "s:2:23: expected 'granted:' or 'failed:', found 'release'");
+    refuse("mutex /locks/x\nprocess a: acquire on granted: release on granted: cancel\n----\n",
+           "s:2:43: expected each of 'granted:' and 'failed:' once, found 'granted:'");
+    refuse(
+        "mutex /locks/x\nprocess a: acquire on failed: close on granted: release on failed: acquire\n----\n",
+        "s:2:60: expected each of 'granted:' and 'failed:' once, found 'failed:'");
     refuse("mutex /locks/x\nprocess a: acquire on granted: try\n----\n",
            "s:2:32: expected acquire, release, cancel or close, found 'try'");
     refuse("mutex /locks/x\nprocess a: acquire on failed: try\n----\n",
