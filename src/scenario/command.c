@@ -3,6 +3,7 @@
 
 /* Parses the command lines: what happens in a directed scenario. */
 
+#include "base/assert.h"
 #include "base/nearest.h"
 #include "coord/coordinator.h"
 #include "scenario/parser.h"
@@ -18,6 +19,7 @@ static int lock_argument(struct parser *parser, const struct input_word *word, u
     if (lock < 0) {
         return parser_wrong(parser, word, "the name of a lock");
     }
+    LS_ASSERT(lock < parser->scenario->options.locks);
     *out = (uint8_t)lock;
     return 0;
 }
@@ -39,6 +41,8 @@ static int reaction(struct parser *parser, struct action *action)
         return parser_wrong(parser, &word, "acquire, release, cancel or close");
     }
     action->modes |= failed ? ACTION_ON_FAILED(verb->action) : ACTION_ON_GRANTED(verb->action);
+    LS_ASSERT((failed ? ACTION_IS_ON_FAILED(action->modes) : ACTION_IS_ON_GRANTED(action->modes)) ==
+              verb->action);
     return 1;
 }
 
@@ -141,6 +145,7 @@ static int further_lock(struct parser *parser, const struct verb *verb, const st
         return parser_wrong(parser, &name, "the name of another lock");
     }
     action_add_lock(action, lock);
+    LS_ASSERT(action_has_lock(action, lock) && action_more_locks(action) < WORLD_LOCKS_MAX);
     parser->scenario->options.several = true;
     return 1;
 }
@@ -160,6 +165,7 @@ static int check_capacity(struct parser *parser, const struct input_word *at, co
 int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
                        struct input_word *next)
 {
+    LS_ASSERT((verb->flags & VERB_CLIENT) != 0);
     struct scenario *scenario = parser->scenario;
     bool lock_given = false;
     *action = (struct action){.kind = verb->action, .process = NOBODY, .c = 0};
@@ -201,6 +207,7 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     if ((verb->flags & VERB_BOTH) && !lock_given) {
         return parser_wrong(parser, &at, "the name of a read-write lock");
     }
+    LS_ASSERT(verb->argument != ARGUMENT_LOCK || action->lock < scenario->options.locks);
     if ((verb->flags & VERB_CAPACITY) && check_capacity(parser, &at, action) != 0) {
         return -1;
     }
@@ -213,6 +220,7 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
                                      .process = NOBODY,
                                      .owner = action->owner,
                                      .lock = (uint8_t)(action->lock + 1)};
+    LS_ASSERT((verb->flags & VERB_BOTH) == 0 || parser->second.lock < scenario->options.locks);
     if (verb->action == ACTION_ACQUIRE && action->timeout_ms >= 0 &&
         scenario->options.lock[action->lock].loss == LS_LOSS_WAITS) {
         return parser_wrong(parser, &at, "lead: whoever stands for election waits without a bound");
@@ -304,6 +312,7 @@ static int fault_options(struct parser *parser, const struct verb *verb, struct 
                                                            : "the end of the line");
         }
     }
+    LS_ASSERT((verb->flags & VERB_CUT) == 0 || verb->action == ACTION_CUT);
     if ((verb->flags & VERB_CUT) && !command->rc_given) {
         command->action.rc = parser->scenario->options.loss_rc;
     }
@@ -324,6 +333,7 @@ static int server_argument(struct parser *parser, struct scenario_command *comma
         return parser_wrong(parser, &word, expected);
     }
     command->action.server = (uint8_t)(word.text[1] - '1');
+    LS_ASSERT(command->action.server < WORLD_SERVERS_MAX);
     return 0;
 }
 
@@ -385,6 +395,7 @@ static bool is_place(const struct parser *parser, const struct input_word *word)
  * action. With *kind -1 words are not checked: the label begins with a process, or its subject was read. */
 static int check_label_word(struct parser *parser, const struct input_word *word, int at, int *kind)
 {
+    LS_ASSERT(at >= 0 && *kind >= -1 && *kind < ACTION_KINDS);
     const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
     if (at == 0) {
         *kind = kind_of_verb(parser, word);
@@ -418,6 +429,7 @@ static int label_argument(struct parser *parser, struct scenario_command *comman
     while (word.text && size + word.size + 1 < sizeof label) {
         size += (size_t)snprintf(label + size, sizeof label - size, "%s%.*s", size > 0 ? " " : "",
                                  (int)word.size, word.text);
+        LS_ASSERT(size < sizeof label);
         if (check_label_word(parser, &word, words++, &kind) != 0) {
             return -1;
         }
@@ -475,6 +487,7 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     if (ACTION_IS_ON_GRANTED(command->action.modes) != 0 || ACTION_IS_ON_FAILED(command->action.modes) != 0) {
         return parser_wrong(parser, &next, "no 'on granted:' or 'on failed:' outside of a program");
     }
+    LS_ASSERT(process < parser->scenario->options.processes);
     command->action.process = (uint8_t)process;
     command->both = (verb->flags & VERB_BOTH) != 0;
     parser->second.process = (uint8_t)process;
@@ -512,6 +525,7 @@ int parser_command(struct parser *parser, const struct input_word *first, struct
     if (!verb || !coordinator_has_kind(coordinator_find(coordinator), verb->action)) {
         return unknown_command(parser, first);
     }
+    LS_ASSERT((verb->flags & VERB_CLIENT) == 0 && verb->step <= STEP_HEAL_ALL);
     command->step = verb->step;
     command->action.kind = verb->action;
     command->action.process = NOBODY;

@@ -3,6 +3,7 @@
 
 #include "scenario/direct.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "scenario/text_diff.h"
 
@@ -32,6 +33,7 @@ static void do_action(struct run *run, const struct scenario_command *command)
 /* Runs the default schedule until the labelled action is possible. Returns whether it became possible. */
 static bool run_until(struct run *run, const char *label)
 {
+    LS_ASSERT(label != NULL);
     struct action wanted, next;
     const char *why;
     for (int i = 0; i < RUN_SETTLE_STEPS_MAX; i++) {
@@ -106,6 +108,7 @@ static void do_command(struct run *run, const struct scenario_command *command)
 
 void direct_group(struct run *run, const struct scenario_group *group)
 {
+    LS_ASSERT(group->first >= 0 && group->first + group->count <= run->setup.scenario->commands);
     for (int i = 0; i < group->count && !run_trouble(run); i++) {
         do_command(run, &run->setup.scenario->command[group->first + i]);
     }
@@ -125,12 +128,14 @@ static int text_open(struct text *text)
 
 static void copy(struct text *text, const struct scenario *scenario, size_t from, size_t to)
 {
+    LS_ASSERT(from <= to && to <= scenario->input.size);
     fwrite(scenario->input.text + from, 1, to - from, text->file);
 }
 
 /* Copies lines up to a group's `----`, and adds the line end that the file's last line may lack. */
 static void copy_commands(struct text *text, const struct scenario *scenario, size_t from, size_t to)
 {
+    LS_ASSERT(to > 0);
     copy(text, scenario, from, to);
     if (scenario->input.text[to - 1] != '\n') {
         fputc('\n', text->file);
@@ -157,6 +162,7 @@ static bool is_claim(const char *line, size_t size)
 static void copy_expected(struct text *text, const struct scenario *scenario,
                           const struct scenario_group *group, bool claims)
 {
+    LS_ASSERT(group->expected_start <= group->expected_end && group->expected_end <= scenario->input.size);
     for (size_t at = group->expected_start; at < group->expected_end;) {
         const char *line = scenario->input.text + at;
         size_t size = strcspn(line, "\n");
@@ -227,6 +233,7 @@ static void rewrite(const struct run *run, struct outcome *outcome, const struct
         outcome_say(outcome, "  not rewritten\n");
         return;
     }
+    LS_ASSERT(outcome->verdict == VERDICT_HOLDS || outcome->verdict == VERDICT_DIFFERS);
     if (same) {
         return;
     }

@@ -74,6 +74,7 @@ static void note_possible(struct lasso *lasso, struct run *run, bool first)
     bool possible[LASSO_CHANNELS_MAX] = {false};
     char text[WORLD_LABEL_MAX];
     int count = world_actions(run->world, action);
+    LS_ASSERT(count >= 0 && count <= WORLD_ACTIONS_MAX);
     for (int i = 0; i < count; i++) {
         if (!world_channel(run->world, &action[i], text)) {
             continue;
@@ -145,6 +146,7 @@ const char *lasso_flaw(struct lasso *lasso, struct run *run, char *text, size_t 
 
 static const char *name_of(const struct run *run, int process)
 {
+    LS_ASSERT(process >= 0 && process < run->setup.scenario->options.processes);
     return run->setup.scenario->options.name[process];
 }
 
@@ -197,7 +199,6 @@ void lasso_conclude(const struct lasso *lasso, struct run *run)
 
 void lasso_mark(const struct run *run, int process, char text[WORLD_LABEL_MAX])
 {
-    LS_ASSERT(process >= 0 && process < run->setup.scenario->options.processes);
     snprintf(text, WORLD_LABEL_MAX, TRACE_HOPELESS "%s", name_of(run, process));
 }
 

@@ -3,6 +3,7 @@
 
 /* Parses the lines that declare locks. Their kinds are rows of sim/lock_kinds.c. */
 
+#include "base/assert.h"
 #include "scenario/parser.h"
 #include "sim/lock_kinds.h"
 
@@ -105,6 +106,7 @@ static int add_lock(struct parser *parser, const struct input_word *path, const 
                  suffix[0] != 0 ? " with " : "", suffix, suffix[0] != 0 ? " behind it" : "");
         return parser_wrong(parser, name, expected);
     }
+    LS_ASSERT(lock >= 0 && lock < WORLD_LOCKS_MAX && spec->group <= lock);
     memcpy(parser->scenario->lock_name[lock], text, full.size);
     options->lock[lock] = *spec;
     options->lock[lock].name = suffix[0] != 0 ? parser_keep(parser, &full) : NULL;
@@ -144,5 +146,6 @@ int parser_lock_line(struct parser *parser, enum ls_lock_kind kind)
             return -1;
         }
     }
+    LS_ASSERT(parser->scenario->options.locks > spec.group);
     return 0;
 }

@@ -281,6 +281,7 @@ static int count_of(enum clock_cast cast, int outage)
 
 int clock_worlds_count(enum clock_cast cast)
 {
+    LS_ASSERT(cast < CLOCK_CASTS);
     int count = cast == CLOCK_LONG ? long_runs_count() : 0;
     for (int outage = 0; outage < OUTAGES; outage++) {
         count += count_of(cast, outage);
@@ -323,6 +324,7 @@ static void put_time(struct lines *text, int ms)
 /* Puts time with a command of a client in its middle; verb NULL: no command. */
 static void put_halves(struct lines *text, int ms, const char *client, const char *verb)
 {
+    LS_ASSERT(verb == NULL || client != NULL);
     put_time(text, ms / 2);
     if (verb != NULL) {
         lines_put(text, "%s %s\n", client, verb);
@@ -374,6 +376,7 @@ static void put_late(struct lines *text, bool late)
 /* Each client releases at the end; a release by a client that does not hold changes nothing. */
 static void put_first(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->verb != NULL);
     lines_put(text, "a %s\n", world->verb);
     put_time(text, world->at_ms);
     lines_put(text, "b acquire\n");
@@ -386,6 +389,7 @@ static void put_first(struct lines *text, const struct clock_world *world)
 
 static void put_behind(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->verb != NULL && world->way < 3);
     put_client(text, "b", "acquire");
     lines_put(text, "a %s\n", world->verb);
     put_time(text, world->at_ms);
@@ -417,6 +421,7 @@ static void put_given_back(struct lines *text)
 
 static void put_holder(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->verb != NULL);
     put_held(text);
     lines_put(text, "a %s\n", world->verb);
     put_time(text, world->at_ms);
@@ -427,6 +432,7 @@ static void put_holder(struct lines *text, const struct clock_world *world)
 
 static void put_during(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->length_ms[0] > 0);
     put_held(text);
     put_outage(text, world, 0, "a", world->verb);
     put_late(text, world->way > 0);
@@ -462,6 +468,7 @@ static void put_life(struct lines *text, const struct clock_world *world)
 
 static void put_line(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->verb != NULL);
     put_client(text, "b", "acquire");
     put_client(text, "a", "acquire");
     lines_put(text, "c %s\n", world->verb);
@@ -519,6 +526,7 @@ static void put_owners(struct lines *text, const struct clock_world *world)
 
 static void put_awake(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->length_ms[0] > 0 && world->length_ms[1] == 0);
     put_held(text);
     begin_outage(text, world);
     put_time(text, world->length_ms[0]);
@@ -531,6 +539,7 @@ static void put_awake(struct lines *text, const struct clock_world *world)
 /* A restarted server counts all session timeouts from zero, so a session may survive a longer outage. */
 static void put_restarted(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->length_ms[0] > 0 && world->length_ms[1] == 0);
     put_held(text);
     begin_outage(text, world);
     put_time(text, ALMOST_MS);
@@ -545,6 +554,7 @@ static void put_restarted(struct lines *text, const struct clock_world *world)
 
 static void put_frozen(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->length_ms[0] > 0 && world->way < 3);
     lines_put(text, "a acquire\n");
     put_time(text, world->at_ms);
     begin_outage(text, world);

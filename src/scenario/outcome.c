@@ -3,6 +3,7 @@
 
 #include "scenario/outcome.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "scenario/loaded_properties.h"
 
@@ -39,6 +40,7 @@ void outcome_clear_text(struct outcome *outcome)
 
 static int within(int number, int most)
 {
+    LS_ASSERT(most >= 0);
     return number < 0 ? 0 : number < most ? number : most;
 }
 
@@ -54,6 +56,7 @@ bool outcome_keep_diff_inside(struct outcome *outcome)
 
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position)
 {
+    LS_ASSERT(position >= 0 && position < CHECK_PROPERTIES_MAX);
     struct check_set set = {.mask = outcome->mask};
     return check_verdict(&set, &outcome->stats, position);
 }
@@ -104,6 +107,7 @@ bool outcome_is_broken_off(const struct outcome *outcome)
 
 void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *stats)
 {
+    LS_ASSERT(stats != &outcome->stats);
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         if ((stats->violated >> i & 1) != 0) {
             outcome->stats.finding[i] = stats->finding[i];
@@ -128,6 +132,7 @@ static void note_properties(struct trace *trace)
 {
     const struct loaded_property *loaded;
     for (; (loaded = property_loaded(trace->properties)) != NULL; trace->properties++) {
+        LS_ASSERT(trace->properties < TRACE_PROPERTIES_MAX);
         struct trace_property *property = &trace->property[trace->properties];
         snprintf(property->name, sizeof property->name, "%s", loaded->property->name);
         snprintf(property->path, sizeof property->path, "%s", loaded->path);
@@ -180,6 +185,7 @@ static void find_names(const struct run *run, char *text, size_t size)
     int known, violated[CHECK_PROPERTIES_MAX];
     const struct property *const *all = check_all(&known);
     int count = check_violated(&run->stats, ~run->setup.scenario->violates, violated);
+    LS_ASSERT(count <= known);
     text[0] = 0;
     for (int i = 0; i < count; i++) {
         size_t used = strlen(text);

@@ -7,6 +7,7 @@
 #include "scenario/parser.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "check/check.h"
 #include "coord/coordinator.h"
 
@@ -29,8 +30,10 @@ static struct scenario_group *add_group(struct scenario *scenario)
 bool parser_goes_on(struct parser *parser)
 {
     struct input_mistakes *mistakes = parser->mistakes;
+    LS_ASSERT(mistakes == NULL || mistakes->count <= INPUT_MISTAKES_MAX);
     /* The expected part asks after each of its complaints, and the file's loop asks once more when it ends. */
     bool full = mistakes == NULL || mistakes->count == INPUT_MISTAKES_MAX;
+    LS_ASSERT(full || parser->error == &mistakes->mistake[mistakes->count]);
     if (full || ++mistakes->count == INPUT_MISTAKES_MAX) {
         return false;
     }
@@ -63,6 +66,7 @@ static int check_event_line(struct parser *parser, const struct input_word *firs
 const char *scenario_count_name(int count)
 {
     static const char *const NAMES[] = {"states", "transitions"};
+    LS_ASSERT(count >= 0 && count < SCENARIO_COUNTS);
     return NAMES[count];
 }
 
@@ -152,6 +156,7 @@ static int read_expected(struct parser *parser, struct scenario_group *group)
     size_t size = parser->scenario->input.size; /* the last line, also `----`, may have no line end */
     group->expected_start = group->expected_start < size ? group->expected_start : size;
     group->expected_end = group->expected_end < size ? group->expected_end : size;
+    LS_ASSERT(group->expected_start <= group->expected_end);
     return 0;
 }
 
@@ -164,6 +169,7 @@ struct state {
 static int close_group(struct parser *parser, struct state *state, const struct input_word *word)
 {
     struct scenario *scenario = parser->scenario;
+    LS_ASSERT(state->first <= scenario->commands);
     if (!scenario->exploring && scenario->commands == state->first) {
         return parser_wrong(parser, word, "a command before the expected trace");
     }
@@ -182,6 +188,7 @@ static int close_group(struct parser *parser, struct state *state, const struct 
 /* Reads a command. A verb with VERB_BOTH adds three: the first action, a settle, and the second action. */
 static int read_command(struct parser *parser, const struct input_word *word)
 {
+    LS_ASSERT(parser->scenario->options.locks > 0 && parser->scenario->options.processes > 0);
     struct scenario_command *command = add_command(parser->scenario);
     int result = command ? parser_command(parser, word, command) : -1;
     bool both = result == 0 && command->both;
@@ -191,6 +198,7 @@ static int read_command(struct parser *parser, const struct input_word *word)
     }
     struct scenario_command *second = settle ? add_command(parser->scenario) : NULL;
     if (second) {
+        LS_ASSERT(parser->second.kind == ACTION_RELEASE && second[-2].both);
         *second =
             (struct scenario_command){.line = word->line, .step = STEP_ACTION, .action = parser->second};
     }
@@ -294,6 +302,7 @@ static int parse(struct scenario *scenario, struct input_error *error, struct in
         parser_goes_on(&parser);
         return -1;
     }
+    LS_ASSERT(scenario->groups > 0 && scenario->exploring == parser_has_program(&parser));
     return 0;
 }
 
@@ -387,6 +396,7 @@ const char *scenario_summary(const struct scenario *scenario, char *text, size_t
             ended = cursor.line[at] == '.' && (at + 1 == cursor.size || cursor.line[at + 1] == ' ');
         }
     }
+    LS_ASSERT(used < size);
     text[used] = 0;
     return text;
 }

@@ -3,6 +3,7 @@
 
 #include "scenario/random.h"
 
+#include "base/assert.h"
 #include "base/rng.h"
 #include "scenario/coverage.h"
 
@@ -55,6 +56,7 @@ static void draw_priorities(struct chooser *chooser)
     const struct strategy_plan *plan = &chooser->run->setup.plan;
     uint32_t steps = plan->steps > 0 ? plan->steps : STRATEGY_STEPS_DEFAULT;
     chooser->changes = (plan->depth > 0 ? plan->depth : STRATEGY_DEPTH_DEFAULT) - 1;
+    LS_ASSERT(chooser->changes >= 0 && chooser->changes < STRATEGY_DEPTH_MAX);
     for (int i = 0; i < THREADS_MAX; i++) {
         chooser->priority[i] = rng_next(&chooser->rng) | 1ull << 32;
     }
@@ -137,6 +139,7 @@ static int select_kind(struct chooser *c, int count)
         kinds += !there[c->enabled[i].kind];
         there[c->enabled[i].kind] = true;
     }
+    LS_ASSERT(kinds > 0 && kinds <= count);
     for (int skip = (int)rng_below(&c->rng, (uint32_t)kinds); !there[kind] || skip > 0; kind++) {
         skip -= there[kind];
     }
@@ -190,6 +193,7 @@ static int select_candidates(struct chooser *c, int count)
 
 static int choose_by_priority(struct chooser *c, int count)
 {
+    LS_ASSERT(count > 0);
     int best = 0, equals = 1;
     for (int i = 1; i < count; i++) {
         uint64_t here = c->priority[thread_of(&c->enabled[i])],
@@ -342,6 +346,7 @@ static uint32_t measure_steps(struct run *run)
         longest = run->steps > longest ? run->steps : longest;
         run_forget(run);
     }
+    LS_ASSERT(longest <= UINT32_MAX && run->told == 0);
     run->setup.plan = plan;
     return (uint32_t)longest;
 }
@@ -372,6 +377,7 @@ static void record_failure(struct run *run, uint64_t seed, const char *out, stru
     if (outcome->schedule == SCHEDULE_SWARM) {
         tell_swarm(run, seed, outcome);
     }
+    LS_ASSERT(!run->recording);
     run_forget(run);
     run->recording = true;
     random_one(run, seed);
@@ -449,5 +455,6 @@ void random_find_others(const struct run_setup *setup, uint64_t first, uint64_t 
     while (more) {
         others.spared = outcome_known_violations(outcome);
         more = find_other(&others, first, count, outcome) && !outcome_is_broken_off(outcome);
+        LS_ASSERT(!more || outcome_known_violations(outcome) != others.spared);
     }
 }

@@ -48,6 +48,7 @@ struct drawing {
 
 static int below(struct drawing *d, int count)
 {
+    LS_ASSERT(count > 0);
     return (int)rng_below(&d->rng, (uint32_t)count);
 }
 
@@ -76,11 +77,13 @@ static int weighted(struct drawing *d, const int *weight, int count)
 
 static const char *lock_name(int lock)
 {
+    LS_ASSERT(lock >= 0 && lock < LOCKS_MAX);
     return lock == 0 ? "x" : "y";
 }
 
 static char client_name(int client)
 {
+    LS_ASSERT(client >= 0 && client < CLIENTS_MAX);
     return (char)('a' + client);
 }
 
@@ -95,6 +98,7 @@ static void draw_abilities(struct drawing *d)
     d->revokes = percent(d, 20);
     d->closes = percent(d, 25);
     d->containers = !percent(d, 15);
+    LS_ASSERT(d->clients <= CLIENTS_MAX && d->locks <= LOCKS_MAX && d->owners <= OWNERS_MAX);
 }
 
 static void put_world(struct drawing *d, bool timed)
@@ -166,11 +170,13 @@ struct about {
 
 static struct client *client_of(struct drawing *d, struct about about)
 {
+    LS_ASSERT(about.client >= 0 && about.client < d->clients);
     return &d->client[about.client];
 }
 
 static struct use *use_of(struct drawing *d, struct about about)
 {
+    LS_ASSERT(about.lock < d->locks && about.owner < d->owners);
     return &client_of(d, about)->use[about.lock][about.owner];
 }
 
@@ -221,6 +227,7 @@ static void put_first_acquire(struct drawing *d, struct about about, bool progra
                     [NOWAIT] = program ? (blocks ? 35 : 12) : 0,
                     [IN_REPORT] = program && !blocks ? 6 : 0};
     struct use *use = use_of(d, about);
+    LS_ASSERT(use->depth == 0);
     use->depth = 1;
     use->waits = false;
     switch (weighted(d, weight, COUNT(weight))) {
@@ -274,6 +281,7 @@ static void start_client(struct drawing *d, struct about about)
 static void put_release(struct drawing *d, struct about about)
 {
     struct use *use = use_of(d, about);
+    LS_ASSERT(use->depth > 0);
     put_operation(d, about, "release", "");
     use->depth--;
     use->waits = use->waits && use->depth > 0;
@@ -284,6 +292,7 @@ static void put_next(struct drawing *d, struct about about, bool program)
 {
     enum { RELEASE, WRITE, GUARDED, DEEPER, STOP, CLOSE, REVOCABLE, REVOKE, CANCEL };
     struct use *use = use_of(d, about);
+    LS_ASSERT(use->depth > 0 && use->depth <= 4);
     bool deeper = d->reenters && !use->waits && use->depth < 4;
     bool writes = about.owner == 0;
     int weight[] = {[RELEASE] = 45,
@@ -367,6 +376,7 @@ static void put_program(struct drawing *d, int client)
     if (percent(d, 25)) {
         stop_client(d, (struct about){client, 0, 0});
     }
+    LS_ASSERT(d->client[client].operations <= OPERATIONS_MAX);
     lines_put(d->text, "\n");
 }
 
@@ -613,11 +623,13 @@ static const struct {
 
 const char *random_worlds_name(enum random_worlds kind)
 {
+    LS_ASSERT(kind < RANDOM_WORLDS);
     return KIND[kind].name;
 }
 
 void random_worlds_text(enum random_worlds kind, int number, char *out, size_t size)
 {
+    LS_ASSERT(kind < RANDOM_WORLDS && number >= 0);
     struct lines text = {out, size, 0};
     struct drawing drawing = {.text = &text};
     rng_seed(&drawing.rng, KIND[kind].salt + (uint64_t)number);

@@ -224,6 +224,7 @@ void run_leave_world(void)
 
 int run_init(struct run *run, const struct run_setup *setup)
 {
+    LS_ASSERT(setup->scenario != NULL && setup->recipe != NULL);
     static struct world_options options;
     memset(run, 0, sizeof *run);
     run->setup = *setup;
@@ -452,6 +453,7 @@ int run_apply_label(struct run *run, const char *label, const char **why)
 
 void run_settle(struct run *run)
 {
+    LS_ASSERT(run->held == NULL);
     run->overflow |= world_settle(run->world, RUN_SETTLE_STEPS_MAX, before_action, run) < 0;
     try_after(run, NULL);
     coverage_after();
@@ -459,6 +461,7 @@ void run_settle(struct run *run)
 
 void run_pass_time(struct run *run, int ms)
 {
+    LS_ASSERT(run->held == NULL && ms >= 0);
     run->overflow |= world_pass_time(run->world, ms, RUN_SETTLE_STEPS_MAX, before_action, run) < 0;
     coverage_after();
 }
@@ -505,6 +508,7 @@ void run_go_on(struct run *run)
         run_settle(run);
     }
     run_rest(run);
+    LS_ASSERT(failing_choices <= run->choices);
     run->told = told;
     run->failing_choices = failing_choices;
     run->failing_steps = failing_steps;
@@ -536,6 +540,7 @@ static int client_text(const struct run *run, const struct action *action, char 
     if (action->kind == ACTION_ACQUIRE && action->timeout_ms > 0) {
         used += snprintf(text + used, size - (size_t)used, " timeout=%dms", action->timeout_ms);
     }
+    LS_ASSERT(used > 0 && (size_t)used < size);
     return used;
 }
 
@@ -566,8 +571,10 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
 
 int run_resolve(struct run *run, const struct scenario_command *command, struct action *action)
 {
+    LS_ASSERT(command->step == STEP_ACTION);
     *action = command->action;
     if (action_has(action, TRAIT_PATH)) {
+        LS_ASSERT(command->text != NULL);
         int slot = world_text(run->world, command->text);
         action->text = (uint8_t)slot;
         return slot < 0 ? slot : 0;

@@ -3,6 +3,8 @@
 
 #include "scenario/text_diff.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +34,7 @@ static int split(const char *text, struct lines *lines)
         lines->line[lines->count++] = (struct line){text, size};
         text += size + (text[size] == '\n');
     }
+    LS_ASSERT(lines->line == NULL || lines->count == count);
     return lines->line ? 0 : -1;
 }
 
@@ -53,6 +56,7 @@ struct script {
 static uint16_t *cell(struct script *s, int i, int j)
 {
     int width = s->found.count - s->head - s->tail + 1;
+    LS_ASSERT(i >= 0 && j >= 0 && j < width);
     return &s->common[(size_t)i * (size_t)width + (size_t)j];
 }
 
@@ -72,6 +76,7 @@ static void measure(struct script *s, int rows, int columns)
 
 static void add(struct script *s, char mark, const struct line *line)
 {
+    LS_ASSERT(s->count < s->old.count + s->found.count);
     s->mark[s->count] = mark;
     s->line[s->count++] = *line;
 }
@@ -99,6 +104,7 @@ static void walk(struct script *s, int rows, int columns)
     for (int k = s->old.count - s->tail; k < s->old.count; k++) {
         add(s, ' ', &s->old.line[k]);
     }
+    LS_ASSERT(s->count >= s->old.count && s->count >= s->found.count);
 }
 
 static bool near_change(const struct script *s, int k)
@@ -114,6 +120,7 @@ static bool near_change(const struct script *s, int k)
 static void say_hunk(struct outcome *outcome, const struct script *s, int from, int to, int old_line,
                      int found_line)
 {
+    LS_ASSERT(from < to && to <= s->count);
     int old_count = 0, found_count = 0;
     for (int k = from; k < to; k++) {
         old_count += s->mark[k] != '+';
@@ -156,6 +163,7 @@ static void compare(struct outcome *outcome, struct script *s)
         s->tail++;
     }
     int rows = s->old.count - s->head - s->tail, columns = s->found.count - s->head - s->tail;
+    LS_ASSERT(rows >= 0 && columns >= 0);
     if (rows > LINES_MAX || columns > LINES_MAX) {
         outcome_say(outcome, "  expected and found differ in more than %d lines\n", LINES_MAX);
         return;
@@ -182,6 +190,7 @@ void diff_say(struct outcome *outcome, const char *old, const char *found)
         compare(outcome, &script);
     }
     outcome->diff_size = (int)strlen(outcome->text) - outcome->diff_at;
+    LS_ASSERT(outcome->diff_size >= 0);
     free(script.common);
     free(script.mark);
     free(script.line);
