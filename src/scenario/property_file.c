@@ -4,6 +4,7 @@
 /* Opens shared objects with properties, and never closes them. */
 #include "scenario/property_file.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/shared_object.h"
 
@@ -14,7 +15,6 @@
 
 #define BLOCK 4096
 
-/* An open shared object. */
 struct opened {
     struct ls_property property;
     struct property_file file;
@@ -24,8 +24,7 @@ struct opened {
 static struct opened opened[LS_PROPERTY_MODULES_MAX];
 static int opened_count;
 
-/* Returns a hash of a file's bytes: the name of a file does not identify its contents. 0 if it cannot be
- * read. */
+/* Returns a hash of a file's bytes, because its name does not identify them; 0 if it cannot be read. */
 static uint64_t hash_file(const char *path)
 {
     static _Alignas(8) unsigned char block[BLOCK];
@@ -55,6 +54,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *ctx)
     if (info->dlpi_addr != search->base) {
         return 0;
     }
+    LS_ASSERT(search->file->count == 0);
     for (int i = 0; i < info->dlpi_phnum && search->file->count < PROPERTY_VARIABLES_MAX; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && (part->p_flags & PF_W) != 0) {
@@ -87,6 +87,7 @@ static const struct ls_property *take(const char *path, void *handle, char *why,
                  LS_PROPERTY_INTERFACE);
         return NULL;
     }
+    LS_ASSERT(opened_count < LS_PROPERTY_MODULES_MAX && strlen(path) <= SHARED_PATH_MAX);
     struct opened *next = &opened[opened_count++];
     size_t size =
         module->property_size < sizeof next->property ? module->property_size : sizeof next->property;

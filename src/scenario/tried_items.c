@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- noting ---- */
-
 void tried_before(struct tried *tried, struct world *world, const struct action *action)
 {
     int step = world_is_verb(action) ? world_program_step(world, action) : -1;
@@ -74,6 +72,7 @@ struct item {
 
 static bool has_item(const struct world_options *options, const struct item *item)
 {
+    LS_ASSERT(item->process < options->processes && (item->kind != ITEM_FAULT || item->fault >= 0));
     const struct world_program *program = &options->program[item->process];
     switch (item->kind) {
     case ITEM_FAULT:
@@ -85,7 +84,7 @@ static bool has_item(const struct world_options *options, const struct item *ite
     }
 }
 
-/* Moves to the next item that the scenario has; `item` must begin as FIRST. */
+/* Moves to the next item that the scenario has; `item` must begin as FIRST. Returns false behind the last. */
 static bool next_item(const struct world_options *options, struct item *item)
 {
     do {
@@ -159,6 +158,7 @@ static const char *why_no_fault(const struct tried *tried, const struct world_op
         return tried->container ? "the directory was never empty after a use"
                                 : "the directory is no container";
     }
+    LS_ASSERT(fault < WORLD_FAULTS && (fault >= WORLD_FAULT_OWN || WHY[fault] != NULL));
     return fault < WORLD_FAULT_OWN
                ? WHY[fault]
                : coordinator_never(coordinator_find(options->coordinator), (enum world_fault)fault);
@@ -180,6 +180,7 @@ static const char *why_not(const struct tried *tried, const struct world_options
 bool tried_lacks(const struct tried *tried, const struct scenario *scenario, int index,
                  char key[TRIED_KEY_MAX], char why[TRIED_WHY_MAX])
 {
+    LS_ASSERT(index >= 0);
     struct item item = FIRST;
     while (next_item(&scenario->options, &item)) {
         if (!has(tried, &item) && index-- == 0) {
@@ -190,8 +191,6 @@ bool tried_lacks(const struct tried *tried, const struct scenario *scenario, int
     }
     return false;
 }
-
-/* ---- claims ---- */
 
 bool tried_add(struct tried *tried, const struct scenario *scenario, const char *wanted, size_t size)
 {

@@ -16,7 +16,7 @@
 struct tried {
     uint32_t faults;                    /* a bit for each enum world_fault that happened */
     uint32_t ended;                     /* a bit for each process whose program ended */
-    uint32_t step[WORLD_PROCESSES_MAX]; /* of each program: a bit for each step that was done */
+    uint32_t step[WORLD_PROCESSES_MAX]; /* of each process's program: a bit for each step that was done */
     bool container;                     /* the directory of a lock was a container */
 };
 
@@ -25,7 +25,7 @@ struct scenario;
 /* Notes the program step of an enabled action, before the action is done. */
 void tried_before(struct tried *tried, struct world *world, const struct action *action);
 
-/* Notes the effects of an action after it was done; `action` NULL: of several actions. */
+/* Notes the effects of an action after it was done; `action` NULL: the effects of any actions so far. */
 void tried_after(struct tried *tried, struct world *world, const struct action *action);
 
 /* Adds the items that other runs of the same scenario have tried. */
@@ -34,9 +34,8 @@ void tried_merge(struct tried *to, const struct tried *from);
 /* Treats processes as one: an item of one process counts for all. For searches that rename processes. */
 void tried_share(struct tried *tried, int processes);
 
-/* Writes the key of the index-th untried item, as in `not-tried KEY`, and the reason. Keys are the name of a
- * fault, `PROCESS.VERB.N` (the N-th step of a program) and `PROCESS.end`. Returns false behind the last
- * item. */
+/* Writes the key and the reason of the index-th untried item. Keys are the name of a fault, `PROCESS.VERB.N`
+ * (the N-th step of a program) and `PROCESS.end`. Returns false behind the last untried item. */
 bool tried_lacks(const struct tried *tried, const struct scenario *scenario, int index,
                  char key[TRIED_KEY_MAX], char why[TRIED_WHY_MAX]);
 
