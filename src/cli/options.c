@@ -5,6 +5,7 @@
 #include "report/report.h"
 
 #include "base/assert.h"
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/shared_object.h"
 #include "plugin/plugin.h"
@@ -445,14 +446,18 @@ static const uint64_t FREE_OPTIONS =
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE |
     OPTION_COLOR | OPTION_SARIF;
 
-/* Writes the options that define a search, in the order of OPTIONS. The recipe is always named, and each
- * property with a hash of its file. */
+/* Writes the options that define a search, in the order of OPTIONS. The recipe is always named. A recipe
+ * from a shared object and each property have a hash of their file beside them. */
 static void note_identity(struct cli_options *options)
 {
     char *text = options->identity;
     size_t size = sizeof options->identity;
     const struct loaded_property *loaded;
     snprintf(text, size, "--recipe %s", options->recipe);
+    if (shared_is_path(options->recipe)) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, " (%016llx)", (unsigned long long)file_hash(options->recipe));
+    }
     for (int i = 0; (loaded = property_loaded(i)) != NULL; i++) {
         size_t used = strlen(text);
         snprintf(text + used, size - used, " --property %s (%s %016llx)", loaded->path,

@@ -15,6 +15,7 @@
 
 #define LOOK_EVERY 4096u
 #define TIMERS_NOTED 6
+#define ROLES_NOTED 8     /* servers, directories, or handles and owners, of which labels are cached */
 #define NOTED_UNFAIR 255u /* in place of label + 1: GRAPH_UNFAIR */
 
 /* Cached answers about one content of a block: that of a process, or that of the budgets. */
@@ -39,7 +40,7 @@ struct collect {
     size_t next;
     struct noted *noted; /* by number of a content */
     size_t noted_max;
-    uint8_t label[ACTION_KINDS][WORLD_PROCESSES_MAX + 1][8]; /* label + 1, or 0; see label_of() */
+    uint8_t label[ACTION_KINDS][WORLD_PROCESSES_MAX + 1][ROLES_NOTED]; /* label + 1, or 0; see label_of() */
 };
 
 void after_close(struct after *after)
@@ -216,8 +217,10 @@ static unsigned label_of(struct collect *c, const uint32_t *state, const struct 
         known = noted != NULL ? &noted->timer[action->timer] : &none;
     } else if (action->kind != ACTION_FIRE) {
         int p = action->process <= WORLD_PROCESSES_MAX ? action->process : WORLD_PROCESSES_MAX;
-        bool of_server = action_has(action, TRAIT_SERVER);
-        known = &c->label[action->kind][p][(of_server ? action->server : action->handle) & 7];
+        unsigned role = action_has(action, TRAIT_SERVER)      ? action->server
+                        : action_has(action, TRAIT_DIRECTORY) ? action->lock
+                                                              : action->handle;
+        known = role < ROLES_NOTED ? &c->label[action->kind][p][role] : &none;
     }
     if (*known == 0) {
         unsigned label = look_at_label(c, state, action);

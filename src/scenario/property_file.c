@@ -5,15 +5,13 @@
 #include "scenario/property_file.h"
 
 #include "base/assert.h"
-#include "base/hash.h"
+#include "base/file.h"
 #include "base/shared_object.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
-
-#define BLOCK 4096
 
 struct opened {
     struct ls_property property;
@@ -23,23 +21,6 @@ struct opened {
 
 static struct opened opened[LS_PROPERTY_MODULES_MAX];
 static int opened_count;
-
-/* Returns a hash of a file's bytes, because its name does not identify them; 0 if it cannot be read. */
-static uint64_t hash_file(const char *path)
-{
-    static _Alignas(8) unsigned char block[BLOCK];
-    uint64_t sum = 0;
-    size_t size;
-    FILE *file = fopen(path, "rb");
-    while (file != NULL && (size = fread(block, 1, BLOCK, file)) > 0) {
-        memset(block + size, 0, BLOCK - size);
-        sum = hash_mix(hash_bytes(block, BLOCK, sum) ^ size);
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return sum;
-}
 
 /* Finds the object that was mapped at `base`. */
 struct search {
@@ -93,7 +74,7 @@ static const struct ls_property *take(const char *path, void *handle, char *why,
         module->property_size < sizeof next->property ? module->property_size : sizeof next->property;
     memcpy(&next->property, module->property, size);
     strcpy(next->path, path);
-    next->file.content = hash_file(path);
+    next->file.content = file_hash(path);
     find_variables(handle, &next->file);
     return &next->property;
 }
