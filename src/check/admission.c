@@ -35,8 +35,6 @@ bool lock_waits_again(const struct check_context *context, int lock)
     return spec_of(context, lock)->loss == LS_LOSS_WAITS;
 }
 
-/* ---- groups ---- */
-
 int group_of(const struct check_context *context, int lock)
 {
     return context->specs && lock < context->locks ? context->specs[lock].group : lock;
@@ -92,8 +90,6 @@ bool group_has_other_claim(struct check_table *table, const struct check_context
     return claim != NULL;
 }
 
-/* ---- sets of holds ---- */
-
 void hold_set_add(struct hold_set *set, const struct check_context *context, int lock)
 {
     set->some = true;
@@ -115,8 +111,6 @@ bool hold_set_admits(const struct hold_set *set, const struct check_context *con
     return !set->exclusive && !is_exclusive(context, lock) &&
            (capacity == 0 || set->units + units_of(context, lock) <= capacity);
 }
-
-/* ---- capacity ---- */
 
 /* Returns the record of the capacity that the process knows; NULL if that is the declared one. */
 static const struct check_record *told_capacity(struct check_table *table,
@@ -145,15 +139,13 @@ static int capacity_of(struct check_table *table, const struct check_context *co
     return known < contender->capacity ? contender->capacity : known;
 }
 
-/* ---- admission ---- */
-
 struct contender contender_of_record(const struct check_record *record)
 {
     return (struct contender){
         .lock = record->lock, .process = record->process, .owner = -1, .czxid = record->czxid};
 }
 
-/* Returns the contender's owner's hold of this lock of the group, if its node exists; else NULL. */
+/* Returns the hold of this lock by the contender's owner if the node of the hold exists, else NULL. */
 static struct check_record *standing_hold(struct check_table *table, const struct contender *contender,
                                           int lock)
 {
@@ -162,8 +154,8 @@ static struct check_record *standing_hold(struct check_table *table, const struc
     return holds && ledger_node(table, lock, claim->czxid) ? claim : NULL;
 }
 
-/* Returns true if the owner has a hold in the group with this node, or, if `czxid` is 0, one of an exclusive
- * lock. The node must exist. False if all locks are mutexes: then an owner has one hold. */
+/* Returns true if the contender's owner holds in the group by this node, or with `czxid` 0 by any node of an
+ * exclusive lock. The node must exist. Without specs (all locks are mutexes) the result is false. */
 static bool is_own(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, int64_t czxid)
 {
@@ -186,8 +178,7 @@ bool ledger_holds_alone(struct check_table *table, const struct check_context *c
     return is_own(table, context, &contender, 0);
 }
 
-/* Returns the owner's hold of an exclusive lock of the group, whether its node exists or not; NULL if there
- * is none. */
+/* Returns the owner's hold of an exclusive lock of the group, even if its node is gone; NULL = none. */
 static const struct check_record *hold_alone(struct check_table *table, const struct check_context *context,
                                              int group, int process, int owner)
 {
@@ -222,10 +213,10 @@ bool ledger_joined_under(struct check_table *table, const struct check_context *
                                               contender->process, contender->owner);
 }
 
-/* Holds in the way of a contender, as far as they are collected. */
+/* The contenders that are compared with one contender, as far as they are collected. */
 struct obstacles {
     struct hold_set set;
-    const struct check_record *first, *first_exclusive; /* oldest contenders in the set */
+    const struct check_record *first, *first_exclusive; /* the oldest of the set, NULL = none */
 };
 
 static const struct check_record *older(const struct check_record *a, const struct check_record *b)
@@ -242,14 +233,14 @@ static void add_obstacle(struct obstacles *obstacles, const struct check_context
         obstacles->first_exclusive = older(obstacles->first_exclusive, node);
 }
 
-/* Returns true if the node precedes this czxid. A contender that joined under its owner's hold takes the
- * position of that hold: before all others. */
+/* Returns true if the node precedes this czxid. A node that joined the line under a hold of its owner
+ * takes the position of that hold: before all others. */
 static bool is_before(const struct check_record *node, int64_t czxid)
 {
     return node->czxid < czxid || (node->flags & NODE_UNDER);
 }
 
-/* Adds the contenders before this one, except nodes by which its owner holds. */
+/* Adds the contenders before this one in line, except nodes by which its owner holds. */
 static void add_line(struct check_table *table, const struct check_context *context,
                      const struct contender *contender, struct obstacles *obstacles)
 {
@@ -260,8 +251,8 @@ static void add_line(struct check_table *table, const struct check_context *cont
             add_obstacle(obstacles, context, node);
 }
 
-/* Returns true if the claim belongs to the contender's owner. If that owner is unknown and the contender
- * joined under a hold, it is the owner of that hold, which waits for the contender's lock. */
+/* Returns true if the claim is one of the contender's owner. If that owner is unknown and the contender
+ * joined under a hold, each owner of its process that waits for its lock counts. */
 static bool is_owners(struct check_table *table, const struct contender *contender,
                       const struct check_record *claim, bool under)
 {
@@ -274,7 +265,7 @@ static bool is_owners(struct check_table *table, const struct contender *contend
     return other && (other->flags & CLAIM_WAITING);
 }
 
-/* Adds all nodes by which other owners hold, where a hold has a node for each unit. */
+/* For holds of several nodes: adds the nodes by which other owners hold, unless add_line() has added them. */
 static void add_nodes_of_holds(struct check_table *table, const struct check_context *context,
                                const struct contender *contender, bool with_line, struct obstacles *obstacles)
 {
@@ -288,8 +279,7 @@ static void add_nodes_of_holds(struct check_table *table, const struct check_con
     }
 }
 
-/* Adds the holds of other owners. If the line is counted, contenders before this one are already in the
- * set. */
+/* Adds the holds of other owners, unless add_line() has added their nodes. */
 static void add_holds(struct check_table *table, const struct check_context *context,
                       const struct contender *contender, bool with_line, bool under,
                       struct obstacles *obstacles)
@@ -307,8 +297,7 @@ static void add_holds(struct check_table *table, const struct check_context *con
     }
 }
 
-/* Collects the obstacles of a contender. If the line alone exceeds `capacity`, other holds are not looked
- * at. */
+/* Collects the obstacles of a contender. If the line alone excludes it, add_holds() is saved. */
 static struct obstacles obstacles_of(struct check_table *table, const struct check_context *context,
                                      const struct contender *contender, int capacity)
 {

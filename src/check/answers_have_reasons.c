@@ -7,15 +7,13 @@
  *   - GRANTED and FAILED come only to an owner with an unanswered ASKED, or to one that waits again after a
  *     loss (lock_spec.h). FREED comes only after a RELEASED that left depth 0 and has no FREED yet.
  *   - F and FREED have a code of enum ls_err, F none that means success.
- *   - If F says "timed out", the timeout of A was more than 0. With a clock, F comes at time(A) + timeout or
- *     later.
- *   - If F says "canceled", CANCELED of the owner comes between A and F.
- *   - If F says "busy", the timeout of A was 0, and one of these excuses it:
+ *   - F "timed out": the timeout of A was more than 0. With a clock, F is not before time(A) + timeout.
+ *   - F "canceled": CANCELED of the owner comes between A and F.
+ *   - F "busy": the timeout of A was 0, and one of these excuses it:
  *       - At A the next contender would not have been admitted (check/state.h), or a node queued for the
  *         lock.
- *       - The process created a contender that was not admitted.
- *       - Another process created one beside which the next contender of this process, which had none, would
- *         not be admitted.
+ *       - The process created a contender that was not admitted. Or another process created one beside which
+ *         the next contender of this process, which had none, would not be admitted.
  *       - A node of another process queued while none of this process did, or the process learned of a
  *         smaller capacity.
  *       - The process was not connected at some moment from A to F.
@@ -23,27 +21,25 @@
  *         EXPIRED or LOST.
  *       - Another lock that A asked for in one call has such an excuse.
  *       - Servers refuse requests without a fault: an operator's node may stand in the line.
- *   - If F says "out of memory", a fault of memory comes before F, or another owner of the process waits or
- *     holds at F. The recipe may have no room for one more owner.
- *   - If F says "gave up", a fault comes before F.
- *   - If F says "closed", it comes within stop(), or within close() of the lock.
- *   - If F says "pending already", one of these is true at F: the process is undoing as for "busy". The owner
- *     holds, and the recipe is not reentrant. The owner has not released a lost hold. The owner waits for
- *     another lock of the group.
- *   - If F says "deadlock", the owner holds or waits for another lock of the group, or a fault excuses it as
- *     any other code.
- *   - If F says anything else, a fault comes before F that is more than a loss. An acquire outlives broken
- *     links and the ends of sessions.
- *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault comes before
- *     it.
+ *   - F "out of memory": a fault of memory comes before F, or another owner of the process waits or holds at
+ *     F. The recipe may have no room for one more owner.
+ *   - F "gave up": a fault comes before F.
+ *   - F "closed" comes within stop(), or within close() of the lock.
+ *   - F "pending already": one of these is true at F. The process is undoing as for "busy". The owner holds,
+ *     and the recipe is not reentrant. The owner has not released a lost hold. The owner waits for another
+ *     lock of the group.
+ *   - F "deadlock": the owner holds or waits for another lock of the group, or a fault excuses any other
+ *     code.
+ *   - Any other F: a fault that is more than a loss comes before F. An acquire outlives broken links and the
+ *     ends of sessions.
+ *   - FREED with an error comes within stop(), or within close() of the lock, or after a fault.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
- *   - HOLD_LOST comes only to an owner that holds, and for one of these reasons. Its node is gone, or that of
- *     a hold of the same call. Or a fault came before, and a timer fired that ends the belief in a lease.
+ *   - HOLD_LOST comes only to an owner that holds. Its node is gone, or that of a hold of the same call. Or a
+ *     fault came before, and a timer fired that ends the belief in a lease.
  *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown"
- *     (DOUBTS). A timer that fires, and is no deadline, excuses it: without a clock any time may have passed.
- *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault
- *     comes before it. If it says "lost" or "not owner", the owner does not hold with that token, or the node
- *     is gone.
+ *     (DOUBTS). A timer that fires, and is no deadline, excuses it: any time may have passed.
+ *   - WRITTEN, the answer to a guarded write, says "done", "lost" or "not owner", or a fault comes before it.
+ *     If it says "lost" or "not owner", the owner does not hold with that token, or the node is gone.
  *   - At REST, if the process is connected, each acquire that was a try or was cancelled has its answer. Each
  *     RELEASED that left depth 0 has a FREED of its own, even if LOST came in between.
  * A fault: a FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a
@@ -52,20 +48,16 @@
  * Likewise from SESSION_CLOSING of a try under way, and from LOST to CONNECTED. No answer is due to a process
  * that crashed or stopped.
  *
- * Not seen:
- *   - the code that follows a fault of nodes or memory, and whether the fault led to it,
- *   - a busy lock that another owner of the same process could have had,
- *   - "unknown" of a hold whose link is up, after a fault or with a clock,
- *   - an acquire without an end beside a free lock (no_lost_wakeup), and a missed deadline
- *     (deadline_is_kept).
- * Checked by tests/check/reference/answers_have_reasons.h. */
+ * Not seen: the code that follows a fault of nodes or memory, and whether the fault led to it. A busy lock
+ * that another owner of the same process could have had. "unknown" of a hold whose link is up, after a fault
+ * or with a clock. An acquire without an end beside a free lock (no_lost_wakeup), and a missed deadline
+ * (deadline_is_kept). Checked by tests/check/reference/answers_have_reasons.h. */
 #include "check/properties.h"
 
-#define ANSWER_DEADLINE 0x01u /* asked with a timeout; deadline_ms is 0 without a clock */
-#define ANSWER_TRY 0x02u      /* a try: asked with timeout 0 */
+#define ANSWER_DEADLINE 0x01u /* asked with a timeout above 0; deadline_ms is 0 without a clock */
+#define ANSWER_TRY 0x02u      /* asked with timeout 0 */
 #define ANSWER_EXCUSED 0x04u  /* "busy" is excused: the lock was not free at some moment */
 #define ANSWER_CANCELED 0x08u
-/* pending: number of releases without a FREED */
 
 static struct check_record *answer_of(struct check_table *table, const struct event *event)
 {
@@ -84,7 +76,7 @@ static void settle(struct check_table *table, struct check_record *answer)
         table_drop(table, answer);
 }
 
-/* Excuses a try, and with it all locks that were asked for in the same call. */
+/* Excuses a try, and with it the other locks of its call. */
 static void excuse(struct check_table *table, const struct check_context *context,
                    struct check_record *answer)
 {
@@ -99,7 +91,6 @@ static void excuse(struct check_table *table, const struct check_context *contex
     }
 }
 
-/* Returns true if a lock of the same call is excused. */
 static bool is_excused_by_call(struct check_table *table, const struct check_context *context,
                                const struct event *asked)
 {
@@ -130,7 +121,7 @@ static bool is_undoing(struct check_table *table, const struct event *event)
     return answer != NULL;
 }
 
-/* Returns true if the next contender in line would be admitted, and no node queues before it. */
+/* Returns true if a contender behind the whole line would be admitted, and no node queues. */
 static bool is_free(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     const struct contender contender = {
@@ -139,9 +130,8 @@ static bool is_free(struct check_table *table, const struct check_context *conte
            ledger_admits(table, context, &contender, NULL);
 }
 
-/* Returns true if the created contender leaves the lock free for the try. If it is the try's own, it is
- * admitted. If it is another process's, the next contender would be admitted beside it. The ledger has no
- * record of it yet. */
+/* Returns true if the created contender, of which the ledger has no record yet, leaves the lock free for the
+ * try. One of the try's process must be admitted; beside one of another process the next one must be. */
 static bool stays_free(struct check_table *table, const struct check_context *context,
                        const struct check_record *answer, const struct event *created)
 {
@@ -173,7 +163,7 @@ static void begin(struct check_table *table, const struct check_context *context
         excuse(table, context, answer);
 }
 
-/* Returns true if the process, which waits, has another claim: it waits or holds a second time. */
+/* Returns true if the process, which waits, also waits or holds a second time. */
 static bool has_another_claim(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
@@ -214,7 +204,7 @@ static void judge_already(struct check_table *table, const struct check_context 
                       WHO, event->owner, WHAT);
 }
 
-/* Judges codes that the request did not provide for: errors of the recipe, the client library or a server. */
+/* Judges all other codes: errors of the recipe, the client library or a server. */
 static void judge_error(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
@@ -230,7 +220,6 @@ static void judge_error(struct check_table *table, const struct check_context *c
                       ledger_may_fail(table, context) ? " that leads to it" : "");
 }
 
-/* Returns the hold of the event's owner if its node exists, else NULL. */
 static const struct check_record *standing_hold(struct check_table *table, const struct event *event)
 {
     const struct check_record *claim = ledger_claim(table, event);
@@ -255,7 +244,6 @@ static void judge_written(struct check_table *table, const struct check_context 
                       WHO, event->owner, WHAT, event->rc);
 }
 
-/* Judges codes that the caller itself has provided for: by a timeout, a try or a cancel. */
 static void judge_asked_for(struct check_table *table, const struct check_context *context,
                             const struct event *event, struct check_note *note)
 {
@@ -309,7 +297,6 @@ static void judge_failed(struct check_table *table, const struct check_context *
     }
 }
 
-/* Judges "unknown" of a hold while no event could have ended the belief. */
 static void judge_unsure(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
@@ -322,7 +309,6 @@ static void judge_unsure(struct check_table *table, const struct check_context *
                   WHO, event->owner, WHAT);
 }
 
-/* Judges "not held" of a hold. If the operator has deleted the node, the answer is true. */
 static void judge_denied(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
@@ -344,7 +330,7 @@ static void judge_asked(const struct check_context *context, const struct event 
                       event->owner, WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
 }
 
-/* Ends the question of the acquire. Releases without a FREED stay. */
+/* Ends the acquire. Releases without a FREED stay. */
 static void end(struct check_table *table, const struct event *event)
 {
     struct check_record *answer = answer_of(table, event);
@@ -388,8 +374,7 @@ static void judge_freed(struct check_table *table, const struct check_context *c
                       WHO, event->owner, WHAT, event->rc);
 }
 
-/* Excuses tries at a new contender. The first contender of a process that tries may be the try's own. A
- * contender of another process behind it leaves the lock free. */
+/* A contender of the try's process may be its own. One of another process behind it leaves the lock free. */
 static void observe_contender(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
@@ -405,7 +390,7 @@ static void observe_contender(struct check_table *table, const struct check_cont
     }
 }
 
-/* Excuses tries of other processes that have no node in the queue: this node queues before theirs. */
+/* Excuses tries of other processes without a node in the queue: this node queues before theirs. */
 static void observe_queued(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {
@@ -425,7 +410,6 @@ static void observe_created(struct check_table *table, const struct check_contex
         observe_contender(table, context, event);
 }
 
-/* Excuses the tries of a process that learns of a smaller capacity: there may be no room any more. */
 static void observe_capacity(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
@@ -437,7 +421,7 @@ static void observe_capacity(struct check_table *table, const struct check_conte
             excuse(table, context, answer);
 }
 
-/* Returns true if a hold of the same call has lost its node, or was told to be lost. */
+/* Returns true if a hold of the same call has lost its node, or its owner was told of its loss. */
 static bool has_lost_of_call(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
@@ -454,7 +438,6 @@ static bool has_lost_of_call(struct check_table *table, const struct check_conte
     return false;
 }
 
-/* Judges HOLD_LOST: its reason is the end of the node, or doubt about a lease. */
 static void judge_hold_lost(struct check_table *table, const struct check_context *context,
                             const struct event *event, struct check_note *note)
 {
@@ -476,8 +459,7 @@ static void observe_outage(struct check_table *table, const struct event *event)
             answer->flags |= ANSWER_EXCUSED;
 }
 
-/* Notes a loss. A recipe that has told of it opens another session. If the link of the former one comes back
- * meanwhile, it is no connection of this process. */
+/* Between LOST and CONNECTED, the link of the former session may come back: that is no connection. */
 static void observe_lost(struct check_table *table, const struct event *event)
 {
     table_put(table, RECORD_APART, 0, event->process, 0, 0, 0);
@@ -577,7 +559,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_REST:
         judge_rest(table, context, note);
         break;
-    default: /* the process is gone, so no answer is due to it */
+    default: /* the process is gone */
         table_drop_process(table, RECORD_ANSWER, event->process);
         table_drop_process(table, RECORD_APART, event->process);
         table_drop_process(table, RECORD_UNDOES, event->process);
@@ -585,8 +567,8 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* Events that commute. Releases without a FREED are read at REST; a FREED with an error needs an earlier
- * fault, so it does not commute. An outage and another contender excuse a try alike, in either order. */
+/* FREED without an error commutes: releases without a FREED are read at REST. With an error it needs an
+ * earlier fault. A broken link and a contender of another process excuse a try alike, in either order. */
 static bool is_local(const struct event *event)
 {
     bool freed = event->kind == EVENT_FREED && (event->rc == 0 || event->within_stop != 0);

@@ -32,8 +32,7 @@ int check_count(void)
     return count;
 }
 
-/* Types of the two values of each kind of record, for renamings, and whether its `process` names no
- * process. */
+/* Types of `a` and `b` for renamings; and whether `process` names no process. */
 static const struct {
     uint8_t a, b;
     bool nobody;
@@ -111,7 +110,7 @@ const struct property *check_find(const char *name)
     return position < 0 ? NULL : all[position];
 }
 
-/* Returns the properties that are judged in this mode under just this condition. */
+/* Returns the properties that are judged in this mode under exactly this condition. */
 static check_mask mask_of(bool timed, unsigned condition)
 {
     check_mask mask = 0;
@@ -133,7 +132,7 @@ check_mask check_special_mask(bool timed, bool several, bool leases)
     return (several ? mask_of(timed, PROPERTY_SEVERAL) : 0) | (leases ? mask_of(timed, PROPERTY_LEASES) : 0);
 }
 
-/* Returns the most nodes that one owner needs at a time, those that queue included. */
+/* Returns the most nodes that one owner needs at a time, with those that queue. */
 static int nodes_of_an_owner(const struct check_context *context)
 {
     int most = 1;
@@ -144,8 +143,8 @@ static int nodes_of_an_owner(const struct check_context *context)
     return most;
 }
 
-/* Returns the number of records that a run can need: two nodes for each contender, as one may be left over,
- * and a third that is being deleted. A run that needs more ends with the outcome `limit`. */
+/* Returns the number of records that a run can need. For each contender there may be two more nodes: one that
+ * is left over, and one that is being deleted. A run that needs more ends with the outcome `limit`. */
 static uint32_t capacity_of(const struct check_set *set)
 {
     const struct check_context *context = &set->context;
@@ -315,14 +314,13 @@ static void judge(const struct check_set *set, struct check_table *table, struct
     }
 }
 
-/* Returns the kind that judges see. To them a process that closed its session and forgot everything is like
- * one that crashed. */
+/* To judges, a process that closed its session and forgot everything is like one that crashed. */
 static uint8_t kind_as_judged(const struct event *event)
 {
     return event->kind == EVENT_STOPPED ? EVENT_CRASHED : event->kind;
 }
 
-/* Returns the event as judges see it, in `copy` only if its kind changes. The caller has just written the
+/* Returns the event as judges see it; copies it only if its kind changes. The caller has just written the
  * event byte by byte, and a load of the whole struct would stall on these stores. */
 static const struct event *as_judged(const struct event *event, struct event *copy)
 {
@@ -410,8 +408,6 @@ const char *check_verdict_name(enum check_verdict verdict)
     static const char *const names[] = {"not-judged", "holds", "violated"};
     return names[verdict];
 }
-
-/* ---- sentences ---- */
 
 static struct check_name name_of(const char *(*name)(const void *, int), const void *names, const char *what,
                                  int index)

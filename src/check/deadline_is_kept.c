@@ -4,14 +4,12 @@
 /* The caller gets its answer at the deadline, also during an outage.
  *
  * Formula. The deadline of an acquire is time(ASKED) + timeout, or time(RESUMED) of its process if that is
- * later. The tolerance is one quantum of virtual time, or the scheduling slack of a real run.
- *   - The answer does not come later than deadline + tolerance.
- *   - No event that this property observes comes later than that while the acquire has no answer.
- *   - Neither counts while the process is paused, from a PAUSED after ASKED to RESUMED.
+ * later. The tolerance is one quantum of virtual time, or the scheduling slack of a real run. No answer, and
+ * no other event that this property observes while the acquire has none, comes later than deadline +
+ * tolerance. Neither counts while the process is paused, from a PAUSED after ASKED to RESUMED.
  *
- * Not seen: untimed runs, where no deadline has a value; acquires without a timeout, and tries. Nor an answer
- * that is late if no further event comes before the run ends. Checked by
- * tests/check/reference/deadline_is_kept.h. */
+ * Not seen: untimed runs, where no deadline has a value. Acquires without a timeout, and tries. A late answer
+ * if no further event comes before the run ends. Checked by tests/check/reference/deadline_is_kept.h. */
 #include "check/properties.h"
 
 #define DEADLINE_PAUSED 0x01u

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The facts that several judges share: the claims of owners (waits and holds), the contender nodes that
- * exist, and the sessions of running processes. Each is stored once, so a new judge adds only its own
- * question to the state. */
+/* The facts that several judges share: the claims of owners (waits and holds), the contenders that exist, the
+ * sessions of running processes. Each is stored once, so a new judge adds only its own question to the
+ * state. */
 #include "base/assert.h"
 #include "check/state.h"
 
@@ -65,7 +65,6 @@ static struct check_record *process_record(struct check_table *table, int proces
     return record ? record : table_put(table, RECORD_PROCESS, 0, process, handle, 0, 0);
 }
 
-/* Drops the record of a handle of which nothing is known. */
 static void settle_process(struct check_table *table, struct check_record *record)
 {
     if (record->session == 0 && record->flags == 0)
@@ -79,7 +78,7 @@ static void end_link(struct check_table *table, struct check_record *record)
     settle_process(table, record);
 }
 
-/* Begins a link. A process that is told of it runs, so its PAUSED and CRASHED flags go. */
+/* A process that is told of a link runs, so its PAUSED and CRASHED flags go. */
 static void begin_link(struct check_table *table, const struct event *event)
 {
     struct check_record *process = process_record(table, event->process, 0);
@@ -153,7 +152,7 @@ static void settle_claim(struct check_table *table, struct check_record *claim)
         table_drop(table, claim);
 }
 
-/* Marks the other live claims of the process. Returns the mark that its own claim gets from them. */
+/* Marks the other live claims of the process, and returns the mark that its own claim gets from them. */
 static uint16_t join(struct check_table *table, const struct event *event)
 {
     uint16_t mark = 0;
@@ -167,7 +166,6 @@ static uint16_t join(struct check_table *table, const struct event *event)
     return mark;
 }
 
-/* Returns the claim of an owner that waits or holds from now on, and makes it live if it was not. */
 static struct check_record *begin_claim(struct check_table *table, const struct event *event)
 {
     struct check_record *claim = ledger_claim(table, event);
@@ -203,8 +201,8 @@ static void bind(struct check_record *node, int owner)
     node->hold_owner = (uint16_t)owner;
 }
 
-/* Binds a hold to the oldest free nodes, from the czxid of the token on. If the token names a node that
- * another owner has taken, this owner gets that node, and the other owner gets the next free one. */
+/* Binds a hold to the oldest free nodes, from the node of the token on. If another owner has taken that node,
+ * this owner gets it, and the other owner gets the next free one. */
 static void bind_nodes(struct check_table *table, const struct check_context *context,
                        const struct event *event, struct check_record *named)
 {
@@ -228,8 +226,7 @@ static void bind_nodes(struct check_table *table, const struct check_context *co
     }
 }
 
-/* Marks the nodes of holds that are over. `back` is the owner that has just released its hold, or
- * NODE_NOBODY. */
+/* Marks the nodes of holds that are over. `back`: the owner that released its hold, or NODE_NOBODY. */
 static void spend_nodes(struct check_table *table, int process, int back)
 {
     struct check_record *node = table_first(table, RECORD_NODE);
@@ -297,7 +294,7 @@ static void observe_released(struct check_table *table, struct check_record *cla
     settle_claim(table, claim);
 }
 
-/* Ends a lost hold at a refused release, which has told its owner of the loss. */
+/* LS_ELOST tells the owner of the loss, so the lost hold ends. */
 static void observe_refused(struct check_table *table, struct check_record *claim, int32_t code)
 {
     bool lost = (claim->flags & CLAIM_HOLDING) && code == CODE_LOST;
@@ -307,9 +304,8 @@ static void observe_refused(struct check_table *table, struct check_record *clai
     settle_claim(table, claim);
 }
 
-/* Ends a hold of which the owner was told that it is lost. The claim goes from HOLDING to VOID, or back to
- * WAITING if owners of its lock wait again. Both flags keep the record, so settling drops none while a caller
- * walks the list. */
+/* Ends a hold whose loss was told: the claim goes from HOLDING to VOID, or to WAITING if owners of its lock
+ * wait again. Both flags keep the record, so settling drops none while a caller walks the list. */
 static void lose_hold(const struct check_context *context, struct check_record *claim)
 {
     end_hold(claim);
@@ -327,14 +323,13 @@ static void observe_lost(struct check_table *table, const struct check_context *
     }
 }
 
-/* Ends one hold, as the loss of its session would. */
 static void observe_hold_lost(const struct check_context *context, struct check_record *claim)
 {
     if (claim->flags & CLAIM_HOLDING)
         lose_hold(context, claim);
 }
 
-/* Ends the holds of a lock that was closed. An acquire without an answer still waits for one. */
+/* An acquire without an answer still waits for one. */
 static void observe_closed(struct check_table *table, const struct event *event)
 {
     struct check_record *claim = event->rc == 0 ? table_first_lock(table, RECORD_CLAIM, event->lock) : NULL;
@@ -382,7 +377,6 @@ static void observe_claim(struct check_table *table, const struct check_context 
         observe_refused(table, claim, event->rc);
 }
 
-/* Returns true if this event may end a hold. */
 static bool ends_holds(const struct event *event)
 {
     return event->kind == EVENT_RELEASED || event->kind == EVENT_LOST || event->kind == EVENT_CRASHED ||
@@ -396,7 +390,7 @@ static void observe_holds(struct check_table *table, const struct check_context 
         spend_nodes(table, event->process, event->kind == EVENT_RELEASED ? event->owner : NODE_NOBODY);
 }
 
-/* Returns true if an owner of the node's process waits for its lock and holds alone in the group. */
+/* Returns true if an owner of the creator waits for the lock and holds alone in the group. */
 static bool is_under(struct check_table *table, const struct check_context *context,
                      const struct event *created)
 {
@@ -451,7 +445,6 @@ static void note_shown(struct check_table *table, const struct event *event)
         evicted->flags |= EVICTED_SHOWN;
 }
 
-/* Drops the records of nodes that were deleted while the process waits. */
 static void drop_deleted(struct check_table *table, int lock, int process)
 {
     table_drop_lock(table, RECORD_EVICTED, lock, process);
@@ -475,8 +468,7 @@ static void note_deleted(struct check_table *table, const struct check_context *
         table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->czxid, 0);
 }
 
-/* Keeps nodes that the operator deleted, or whose leases have ended, as long as a present wait may refer to
- * them. */
+/* Keeps nodes that the operator deleted, or whose leases ended, while a present wait may refer to them. */
 static void observe_evicted(struct check_table *table, const struct check_context *context,
                             const struct event *event)
 {
@@ -502,8 +494,7 @@ static void observe_evicted(struct check_table *table, const struct check_contex
     }
 }
 
-/* Returns the record of a watch that is gone. The role of a deleted node may be unknown, so first the kind of
- * watch of the event is tried, then all kinds of the same node. */
+/* The role of a deleted node may be unknown, and with it the kind of watch: then other kinds are tried. */
 static struct check_record *watch_of(struct check_table *table, const struct event *event)
 {
     struct check_record *record =
@@ -554,14 +545,14 @@ static void observe_listener(struct check_table *table, const struct event *even
     if (event->kind == EVENT_CRASHED || event->kind == EVENT_STOPPED)
         table_drop_process(table, RECORD_LISTENER, event->process);
     else if (event->rc != 0)
-        return; /* refused: nothing has changed */
+        return;
     else if (event->kind == EVENT_LISTENS)
         table_put(table, RECORD_LISTENER, event->lock, event->process, 0, 0, 0);
     else
         table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
 }
 
-/* Marks the process's nodes that are admitted by its former, larger capacity. */
+/* Marks the waiting process's nodes that its former, larger capacity admits. */
 static void note_room(struct check_table *table, const struct check_context *context,
                       const struct event *event)
 {
@@ -573,7 +564,7 @@ static void note_room(struct check_table *table, const struct check_context *con
             node->flags |= NODE_HAD_ROOM;
 }
 
-/* Removes these marks when the process asks anew: from then on the capacity that it knows counts. */
+/* The process asks anew, and from now on the capacity that it knows counts. */
 static void forget_room(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {
@@ -583,8 +574,7 @@ static void forget_room(struct check_table *table, const struct check_context *c
             node->flags &= (uint16_t)~NODE_HAD_ROOM;
 }
 
-/* Drops the record of a process that knows the declared capacity, and has known no larger one under its
- * claims. */
+/* Drops the record of a process that knows the declared capacity, and under its claims no larger one. */
 static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
                             struct check_record *known)
 {

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define CHUNK 16 /* bytes of state in one record */
-#define GUARD 64 /* number of guard bytes behind a state */
+#define GUARD 64
 #define GUARD_BYTE 0xa5
-#define NAMES 8 /* number of names that a judge may use in one sentence */
+#define NAMES 8 /* names that a judge may use in one sentence */
 _Static_assert(LS_PROPERTY_STATE_MAX / CHUNK <= 256, "a byte counts the records of a state");
 _Static_assert(LS_PROPERTY_STATE_MAX % CHUNK == 0, "the last record of the largest state is whole");
 
@@ -38,8 +38,6 @@ const char *loaded_trouble(void)
     return trouble[0] ? trouble : NULL;
 }
 
-/* ---- what is taken ---- */
-
 static int refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int refuse(char *why, const char *format, ...)
@@ -51,7 +49,7 @@ static int refuse(char *why, const char *format, ...)
     return -1;
 }
 
-/* Returns true if the name can be a word of scenario files and of reports. */
+/* A name is a word of scenario files and of reports. */
 static bool is_name(const char *name)
 {
     size_t size = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
@@ -132,8 +130,6 @@ int loaded_add(const struct ls_property *property, char why[LOADED_WHY_MAX])
     return position;
 }
 
-/* ---- the state ---- */
-
 static int slot_of(const struct property *property)
 {
     LS_ASSERT(property >= loaded && property < loaded + LS_PROPERTY_MODULES_MAX);
@@ -145,7 +141,6 @@ int loaded_records(const struct property *property)
     return property->loaded ? (int)((property->loaded->state_size + CHUNK - 1) / CHUNK) : 0;
 }
 
-/* A state with the guard bytes behind it. */
 struct state {
     _Alignas(16) unsigned char byte[LS_PROPERTY_STATE_MAX + GUARD];
 };
@@ -155,7 +150,7 @@ static size_t room_of(const struct property *property)
     return (size_t)loaded_records(property) * CHUNK;
 }
 
-/* Sets the guard bytes: all bytes behind the last byte of the state. */
+/* The guard begins behind the last byte of the state, within its last chunk. */
 static void set_guard(const struct property *property, struct state *state)
 {
     size_t size = property->loaded->state_size;
@@ -213,8 +208,6 @@ static void scatter(struct check_table *table, const struct property *property, 
     }
 }
 
-/* ---- what it may not touch ---- */
-
 void loaded_watch(int position, void *at, size_t size)
 {
     int count;
@@ -229,8 +222,6 @@ static void give_up(const struct property *property, struct check_table *table, 
     snprintf(trouble, sizeof trouble, "limit: the property %s %s", property->name, what);
     table->full = 1;
 }
-
-/* ---- judging ---- */
 
 struct judge {
     struct ls_judge functions; /* first member: its functions cast it to struct judge */
@@ -322,8 +313,6 @@ void loaded_observe(const struct property *property, struct check_table *table,
     }
 }
 
-/* ---- numbers that grow ---- */
-
 struct rename {
     struct ls_property_rename functions; /* first member: its functions cast it to struct rename */
     struct check_table *table;
@@ -333,8 +322,7 @@ struct rename {
     void *ctx;
 };
 
-/* Shows the number at `where`. A number that is zero in a record that is left out is no number. A pointer
- * outside of the state is ignored. */
+/* Ignores a number whose record is left out, because it is zero, and a pointer outside of the state. */
 static void rename_number(struct ls_property_rename *functions, enum check_value type, const int64_t *where)
 {
     struct rename *rename = (struct rename *)functions;

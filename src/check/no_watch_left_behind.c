@@ -10,11 +10,9 @@
  *     node before it belongs to another owner of the same process.
  *   - At most one watch on the node of the capacity, and none if the process has closed the lock.
  *   - None on anything else, absent nodes included. An owner that has released or ended has none.
- *
- * Not seen: watches that the client library has forgotten but the server has not; the owner that a watch
- * belongs to. Nor the number of contexts that share one path, unless the client library keeps them apart.
- * Watches on the child list during a wait are judged by at_most_one_wakeup_per_release. Checked by
- * tests/check/reference/no_watch_left_behind.h. */
+ * Not seen: watches that only the server still has. The owner that a watch belongs to. The number of contexts
+ * that share one path, unless the client library keeps them apart. Watches on the child list during a wait
+ * (at_most_one_wakeup_per_release). Checked by tests/check/reference/no_watch_left_behind.h. */
 #include "check/properties.h"
 
 static void judge_process(struct check_table *table, const struct check_context *context, int lock,

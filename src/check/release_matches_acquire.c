@@ -10,25 +10,21 @@
  *     is refused. So may one be while its owner waits for another lock of the group (a downgrade).
  *   - By the next REST the last release is reported as complete, and its node is gone from the committed log.
  *     Of several releases by one node, one report is enough. A report of "done" outside of stop() and close()
- *     comes after the end of that node, or of all nodes of a hold that has several. No report comes before
- *     the last release.
- *   - A process that closes the lock has the answers to all its acquires and releases by then, and holds
- *     nothing any more.
+ *     comes after the end of all nodes of the hold. No report comes before the last release.
+ *   - A process that closes the lock has the answers to all its acquires and releases by then.
  *   - An owner that is asked to give a lock back holds it, with the token that the request names.
- *
  * After a loss was told, nothing is promised of the lost hold: a release may be taken or refused. A hold
  * whose node is gone is lost as well. Then a release may be refused with LS_ELOST, and the owner may be
- * granted the lock anew, at depth 1. While the owner waits for that, a release may be refused with
- * LS_ENOTOWNER too.
+ * granted the lock anew, at depth 1. While the owner waits for that, LS_ENOTOWNER may refuse it too.
  *
- * Not seen: the time from a release to the deletion of the node; releases that no caller tries. Checked by
+ * Not seen: the time from a release to the deletion of the node. Releases that no caller tries. Checked by
  * tests/check/reference/release_matches_acquire.h. */
 #include "check/properties.h"
 
 #define RELEASE_FREED 0x01u  /* reported as complete */
 #define RELEASE_STANDS 0x02u /* its node existed at the release and still does */
 
-/* Returns true if the node of the hold is gone. The owner may have been told, or may not know yet. */
+/* Returns true if the node of the hold is gone, whether its owner was told or not. */
 static bool is_lost(struct check_table *table, const struct check_record *claim)
 {
     return claim && (claim->flags & CLAIM_HOLDING) && !ledger_node(table, claim->lock, claim->czxid);
@@ -117,8 +113,8 @@ static void judge_freed(struct check_table *table, const struct check_context *c
                       event->owner, claim->depth);
 }
 
-/* Judges a request that is told. If it went to another owner, or meant an earlier hold, its owner would
- * release a lock that no process wants back. */
+/* If a request reached another owner, or meant an earlier hold, a lock would be released that no process
+ * wants back. */
 static void judge_asked_back(struct check_table *table, const struct check_context *context,
                              const struct event *event, struct check_note *note)
 {
