@@ -353,5 +353,6 @@ bool ledger_admits_node(struct check_table *table, const struct check_context *c
     const struct obstacles obstacles = nodes_before(table, context, node);
     if (obstacle)
         *obstacle = obstacles.first;
-    return obstacles.set.units < ledger_capacity(table, context, node->lock, node->process);
+    int capacity = ledger_capacity(table, context, node->lock, node->process);
+    return capacity == 0 || obstacles.set.units < capacity;
 }

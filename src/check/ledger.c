@@ -251,6 +251,12 @@ const struct check_record *ledger_given_back(struct check_table *table, const st
     return node && node->process == event->process ? node : NULL;
 }
 
+/* Returns the levels of a hold as a record keeps them. Any recipe may report any depth. */
+static uint16_t levels(int32_t depth)
+{
+    return (uint16_t)(depth < 0 ? 0 : depth > UINT16_MAX ? UINT16_MAX : depth);
+}
+
 static void observe_granted(struct check_table *table, const struct check_context *context, unsigned needs,
                             const struct event *event)
 {
@@ -265,7 +271,7 @@ static void observe_granted(struct check_table *table, const struct check_contex
         claim->czxid = czxid;
     claim->other_token = own_place && claim->czxid != event->token ? event->token : claim->other_token;
     claim->flags = (uint16_t)((claim->flags & (CLAIM_BESIDE | CLAIM_CALLS)) | CLAIM_HOLDING);
-    claim->depth = (uint16_t)(event->depth > 0 ? event->depth : 1);
+    claim->depth = event->depth > 0 ? levels(event->depth) : 1;
     if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1)
         bind_nodes(table, context, event, ledger_node(table, event->lock, czxid));
     LS_ASSERT((claim->flags & CLAIM_HOLDING) && claim->depth > 0);
@@ -288,7 +294,7 @@ static void end_hold(struct check_record *claim)
 
 static void observe_released(struct check_table *table, struct check_record *claim, int32_t depth)
 {
-    claim->depth = (uint16_t)(depth > 0 ? depth : 0);
+    claim->depth = levels(depth);
     if (claim->depth == 0)
         end_hold(claim);
     settle_claim(table, claim);
@@ -608,6 +614,8 @@ static void observe_capacity(struct check_table *table, const struct check_conte
         table_drop_process(table, RECORD_CAPACITY, event->process);
         return;
     }
+    if (event->lock >= context->locks) /* a recipe may report any lock */
+        return;
     int group = group_of(context, event->lock);
     struct check_record *known = table_get(table, RECORD_CAPACITY, group, event->process, 0);
     if (event->kind == EVENT_CAPACITY) {
