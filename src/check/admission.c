@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/assert.h"
 #include "check/state.h"
 
 static const struct ls_lock_spec *spec_of(const struct check_context *context, int lock)
@@ -12,6 +13,7 @@ static const struct ls_lock_spec *spec_of(const struct check_context *context, i
 static int units_of(const struct check_context *context, int lock)
 {
     int count = spec_of(context, lock)->count;
+    LS_ASSERT(lock >= 0);
     return count > 0 ? count : 1;
 }
 
@@ -56,12 +58,14 @@ struct check_record *group_next_record(struct check_table *table, const struct c
                                        struct check_record *record)
 {
     struct check_record *next = table_next(table, record);
+    LS_ASSERT(!next || (next->kind == record->kind && next->lock >= record->lock));
     return next && group_of(context, next->lock) == group_of(context, record->lock) ? next : NULL;
 }
 
 int group_claims(struct check_table *table, const struct check_context *context, int lock, int process,
                  unsigned flags)
 {
+    LS_ASSERT(flags != 0);
     int count = 0;
     struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, lock);
     for (; claim; claim = group_next_record(table, context, claim))
@@ -83,6 +87,7 @@ int group_watches(struct check_table *table, const struct check_context *context
 bool group_has_other_claim(struct check_table *table, const struct check_context *context,
                            const struct event *event, unsigned flags)
 {
+    LS_ASSERT(flags != 0);
     struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, event->lock);
     while (claim && (claim->lock == event->lock || claim->process != event->process ||
                      claim->owner != event->owner || (claim->flags & flags) == 0))
@@ -92,6 +97,7 @@ bool group_has_other_claim(struct check_table *table, const struct check_context
 
 void hold_set_add(struct hold_set *set, const struct check_context *context, int lock)
 {
+    LS_ASSERT(set->some == (set->units > 0));
     set->some = true;
     set->exclusive |= is_exclusive(context, lock);
     set->units += units_of(context, lock);
@@ -99,6 +105,7 @@ void hold_set_add(struct hold_set *set, const struct check_context *context, int
 
 void hold_set_add_node(struct hold_set *set, const struct check_context *context, int lock)
 {
+    LS_ASSERT(units_of(context, lock) % lock_nodes(context, lock) == 0);
     int units = set->units + units_of(context, lock) / lock_nodes(context, lock);
     hold_set_add(set, context, lock);
     set->units = units;
@@ -106,6 +113,7 @@ void hold_set_add_node(struct hold_set *set, const struct check_context *context
 
 bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock, int capacity)
 {
+    LS_ASSERT(set->some || (set->units == 0 && !set->exclusive));
     if (!set->some)
         return true;
     return !set->exclusive && !is_exclusive(context, lock) &&
@@ -135,12 +143,14 @@ int ledger_largest_capacity(struct check_table *table, const struct check_contex
 static int capacity_of(struct check_table *table, const struct check_context *context,
                        const struct contender *contender)
 {
+    LS_ASSERT(contender->capacity >= 0);
     int known = ledger_capacity(table, context, contender->lock, contender->process);
     return known < contender->capacity ? contender->capacity : known;
 }
 
 struct contender contender_of_record(const struct check_record *record)
 {
+    LS_ASSERT(record->kind == RECORD_NODE || record->kind == RECORD_PLACE);
     return (struct contender){
         .lock = record->lock, .process = record->process, .owner = -1, .czxid = record->czxid};
 }
@@ -151,6 +161,7 @@ static struct check_record *standing_hold(struct check_table *table, const struc
 {
     struct check_record *claim = table_get(table, RECORD_CLAIM, lock, contender->process, contender->owner);
     bool holds = claim && (claim->flags & CLAIM_HOLDING);
+    LS_ASSERT(contender->owner >= 0);
     return holds && ledger_node(table, lock, claim->czxid) ? claim : NULL;
 }
 
@@ -227,10 +238,12 @@ static const struct check_record *older(const struct check_record *a, const stru
 static void add_obstacle(struct obstacles *obstacles, const struct check_context *context,
                          const struct check_record *node)
 {
+    LS_ASSERT(node->kind == RECORD_NODE);
     hold_set_add_node(&obstacles->set, context, node->lock);
     obstacles->first = older(obstacles->first, node);
     if (is_exclusive(context, node->lock))
         obstacles->first_exclusive = older(obstacles->first_exclusive, node);
+    LS_ASSERT(obstacles->set.exclusive || !obstacles->first_exclusive);
 }
 
 /* Returns true if the node precedes this czxid. A node that joined the line under a hold of its owner
@@ -318,6 +331,7 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
 {
     int capacity = capacity_of(table, context, contender);
     const struct obstacles obstacles = obstacles_of(table, context, contender, capacity);
+    LS_ASSERT(!obstacles.set.some || obstacles.first || contender->beside.some);
     bool by_mode = obstacles.first_exclusive && !is_exclusive(context, contender->lock);
     if (obstacle)
         *obstacle = by_mode ? obstacles.first_exclusive : obstacles.first;
@@ -351,6 +365,7 @@ bool ledger_admits_node(struct check_table *table, const struct check_context *c
     if (lock_nodes(context, node->lock) == 1)
         return ledger_admits(table, context, &contender, obstacle);
     const struct obstacles obstacles = nodes_before(table, context, node);
+    LS_ASSERT(obstacles.set.some == (obstacles.first != NULL) && obstacles.first != node);
     if (obstacle)
         *obstacle = obstacles.first;
     int capacity = ledger_capacity(table, context, node->lock, node->process);

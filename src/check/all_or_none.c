@@ -14,6 +14,7 @@
  *
  * Not seen: news of one step and of the next, if no such event is between. FREED, which belongs to a release.
  * Checked by tests/check/reference/all_or_none.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static struct check_record *news_of(struct check_table *table, int lock, int process, int owner)
@@ -40,6 +41,7 @@ static void judge_apart(struct check_table *table, const struct check_context *c
     int other = find_other(table, context, call, call->news);
     if (call->news == 0 || other < 0)
         return;
+    LS_ASSERT(call->news < EVENT_KINDS && other != call->lock);
     check_violate(
         note, "%s (owner %d) was told '%s' of %s, but not of %s, which it asked for in the same call",
         check_process_name(context, call->process).text, call->owner, event_name((enum event_kind)call->news),
@@ -93,6 +95,7 @@ static void judge_process(struct check_table *table, const struct check_context 
 static void begin(struct check_table *table, const struct check_context *context, const struct event *event,
                   struct check_note *note)
 {
+    LS_ASSERT((uint64_t)event->call_locks <= UINT16_MAX);
     judge_process(table, context, event->process, event->owner, note);
     if (event->call_locks == 0)
         table_drop(table, news_of(table, event->lock, event->process, event->owner));
@@ -132,6 +135,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_process(table, context, event->process, -1, note);
         break;
     default:
+        LS_ASSERT(!"each kind that is wanted has a case");
         break;
     }
 }

@@ -52,6 +52,7 @@
  * that another owner of the same process could have had. "unknown" of a hold whose link is up, after a fault
  * or with a clock. An acquire without an end beside a free lock (no_lost_wakeup), and a missed deadline
  * (deadline_is_kept). Checked by tests/check/reference/answers_have_reasons.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define ANSWER_DEADLINE 0x01u /* asked with a timeout above 0; deadline_ms is 0 without a clock */
@@ -80,6 +81,7 @@ static void settle(struct check_table *table, struct check_record *answer)
 static void excuse(struct check_table *table, const struct check_context *context,
                    struct check_record *answer)
 {
+    LS_ASSERT(answer->flags & ANSWER_TRY);
     answer->flags |= ANSWER_EXCUSED;
     for (int lock = 0; answer->call_locks != 0 && lock < context->locks; lock++) {
         struct check_record *other =
@@ -152,6 +154,7 @@ static void begin(struct check_table *table, const struct check_context *context
     bool free =
         is_connected(table, event->process) && is_free(table, context, event) && !is_undoing(table, event);
     struct check_record *answer = make(table, event);
+    LS_ASSERT(table_is_alone(table, answer));
     if (event->timeout_ms > 0) {
         answer->flags = ANSWER_DEADLINE;
         answer->deadline_ms = context->timed ? event->now_ms + event->timeout_ms : 0;
@@ -167,6 +170,7 @@ static void begin(struct check_table *table, const struct check_context *context
 static bool has_another_claim(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
+    LS_ASSERT(ledger_waits(table, event));
     int claims = 0;
     for (int lock = 0; lock < context->locks; lock++)
         claims += ledger_claims(table, lock, event->process, CLAIM_WAITING | CLAIM_HOLDING);
@@ -196,6 +200,7 @@ static void judge_already(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     const struct check_record *claim = ledger_claim(table, event);
+    LS_ASSERT(claim && (claim->flags & CLAIM_WAITING));
     unsigned excuses = CLAIM_VOID | (context->reentrant ? 0 : CLAIM_HOLDING);
     note->premises = 1;
     if ((claim->flags & excuses) == 0 && !is_undoing(table, event) &&
@@ -224,6 +229,7 @@ static const struct check_record *standing_hold(struct check_table *table, const
 {
     const struct check_record *claim = ledger_claim(table, event);
     bool stands = ledger_holds(table, event) && ledger_node(table, event->lock, claim->czxid);
+    LS_ASSERT(!stands || claim->depth > 0);
     return stands ? claim : NULL;
 }
 
@@ -249,6 +255,7 @@ static void judge_asked_for(struct check_table *table, const struct check_contex
 {
     const struct check_record *answer = answer_of(table, event);
     unsigned flags = answer ? answer->flags : 0;
+    LS_ASSERT((flags & ANSWER_TRY) ? (flags & ANSWER_DEADLINE) == 0 : (flags & ANSWER_EXCUSED) == 0);
     note->premises = 1;
     if (event->rc == CODE_TIMED_OUT && (flags & ANSWER_DEADLINE) == 0)
         check_violate(note, "%s (owner %d) was told that its time for %s is up, but it set no deadline", WHO,
@@ -270,6 +277,7 @@ static void judge_asked_for(struct check_table *table, const struct check_contex
 static void judge_code(const struct check_context *context, const struct event *event,
                        struct check_note *note)
 {
+    LS_ASSERT(event->kind == EVENT_FAILED || event->kind == EVENT_FREED);
     int most = event->kind == EVENT_FAILED ? -1 : 0;
     if (event->rc < CODE_LEAST || event->rc > most)
         check_violate(note, "%s (owner %d) was told %d about %s, which is no code of enum ls_err", WHO,
@@ -336,6 +344,7 @@ static void end(struct check_table *table, const struct event *event)
     struct check_record *answer = answer_of(table, event);
     if (!answer || !ledger_waits(table, event))
         return;
+    LS_ASSERT(table_is_alone(table, answer));
     answer->flags = 0;
     answer->deadline_ms = 0;
     answer->call_locks = 0;
@@ -474,6 +483,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     for (answer = table_first(table, RECORD_ANSWER); answer; answer = table_next(table, answer)) {
         struct check_name who = check_process_name(context, answer->process);
         struct check_name what = check_lock_name(context, answer->lock);
+        LS_ASSERT(answer->flags != 0 || answer->pending != 0);
         if (!ledger_answerable(table, answer->process))
             continue;
         if (answer->pending > 0)
@@ -560,6 +570,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_rest(table, context, note);
         break;
     default: /* the process is gone */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_ANSWER, event->process);
         table_drop_process(table, RECORD_APART, event->process);
         table_drop_process(table, RECORD_UNDOES, event->process);

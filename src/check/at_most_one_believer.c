@@ -16,6 +16,7 @@
  *
  * Not seen: acts of a caller between two queries; on a real server, overlaps shorter than the sampling
  * interval. Checked by tests/check/reference/at_most_one_believer.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static bool is_void(struct check_table *table, int lock, int process, int owner)
@@ -91,6 +92,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_asked(table, event);
         break;
     default: /* CRASHED: a dead process believes nothing */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_BELIEVER, event->process);
         table_drop_process(table, RECORD_TAKEN, event->process);
     }

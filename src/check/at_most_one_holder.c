@@ -24,6 +24,7 @@
  * Not seen: beliefs, and how long they last. A grant to an owner that already holds (one level deeper). The
  * node that is meant if a process has several and the token names none (the oldest free one counts). Checked
  * by tests/check/reference/at_most_one_holder.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define GHOST_TAKEN 0x01u /* a process deleted it while its session lived, or a server lost it */
@@ -66,6 +67,7 @@ static const struct check_record *hold_beside(struct check_table *table, const s
     for (; ghost; ghost = group_next_record(table, context, ghost)) {
         if ((ghost->flags & GHOST_HELD) == 0 || is_same_node(ghost, node))
             continue;
+        LS_ASSERT(ghost->flags & GHOST_TAKEN);
         hold_set_add_node(&set, context, ghost->lock);
         if (!hold_set_admits(&set, context, event->lock, capacity))
             return ghost;
@@ -103,6 +105,7 @@ static void say_obstacle(const struct check_context *context, const struct event
                          const struct check_record *node, const struct check_record *obstacle,
                          struct check_note *note)
 {
+    LS_ASSERT(obstacle && obstacle != node);
     check_violate(note, "%s was granted %s but its node (czxid %lld) stands %s that of %s (czxid %lld)", WHO,
                   WHAT, (long long)node->czxid, obstacle->czxid < node->czxid ? "behind" : "before",
                   check_process_name(context, obstacle->process).text, (long long)obstacle->czxid);
@@ -139,6 +142,7 @@ static void judge_units(struct check_table *table, const struct check_context *c
                         const struct event *event, const struct check_record *node, struct check_note *note)
 {
     int units = lock_nodes(context, event->lock);
+    LS_ASSERT(units > 1 && node->lock == event->lock);
     int found = 1 + count_evicted(table, event, node);
     const struct check_record *obstacle;
     if (needs_room(node) && !ledger_admits_node(table, context, node, &obstacle))
@@ -168,6 +172,7 @@ static void judge_grant(struct check_table *table, const struct check_context *c
                       first ? check_process_name(context, first->process).text : "");
         return;
     }
+    LS_ASSERT(node->process == event->process && node->lock == event->lock);
     if (node->by_session != event->session)
         check_violate(note, "%s was granted %s on a node of session 0x%llx but its session is 0x%llx", WHO,
                       WHAT, (unsigned long long)node->by_session, (unsigned long long)event->session);
@@ -199,6 +204,7 @@ static void admit_late(struct check_table *table, const struct event *event)
     struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
     while (late && late->kind == RECORD_LATE && late->lock == event->lock &&
            late->process == event->process) {
+        LS_ASSERT((late->flags & GHOST_HELD) == 0);
         if (late->least_capacity > event->capacity) {
             late = table_next(table, late);
             continue;
@@ -216,6 +222,7 @@ typedef bool (*is_over_fn)(const struct check_record *ghost, const struct event 
 static void drop_ghosts(struct check_table *table, const struct event *event, enum record_kind kind,
                         is_over_fn is_over)
 {
+    LS_ASSERT(kind == RECORD_GHOST || kind == RECORD_LATE);
     struct check_record *ghost = table_first(table, kind);
     while (ghost) {
         if (is_over(ghost, event)) {
@@ -285,6 +292,7 @@ static void remember_ghost(struct check_table *table, const struct check_context
             flags;
     } else if (node && context->resizes) {
         int needed = ledger_units_needed(table, context, node);
+        LS_ASSERT(!held && needed > 0);
         struct check_record *late =
             table_put(table, RECORD_LATE, event->lock, event->process, 0, event->czxid, event->session);
         late->flags = flags;
@@ -328,6 +336,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         admit_late(table, event);
         break;
     default:
+        LS_ASSERT(!"each kind that is wanted has a case");
         break;
     }
 }

@@ -23,6 +23,7 @@
  * Not seen: two owners of one process that one deletion wakes. Watches of a process that has left the line. A
  * watch whose reply is under way. The cost of the requests after a wake-up (bounded_work). Checked by
  * tests/check/reference/at_most_one_wakeup_per_release.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define LEFT_BY_ITSELF 0x01u
@@ -89,6 +90,7 @@ static void judge_deletion(struct check_table *table, const struct check_context
         count++;
     }
     note->premises = count > 0;
+    LS_ASSERT(count == 0 || (first >= 0 && last - first >= count - 1));
     int admitted = count > 1 ? newly_admitted(table, context, event) : 1;
     if (count > admitted)
         check_violate(note, "one deletion (zxid %lld) wakes both %s and %s, who wait for %s; it admits %d",
@@ -99,12 +101,14 @@ static void judge_deletion(struct check_table *table, const struct check_context
 static void leave(struct check_table *table, const struct check_context *context, const struct event *event,
                   uint16_t how)
 {
+    LS_ASSERT(how == LEFT_BY_ITSELF || how == LEFT_BY_OPERATOR);
     table_put(table, RECORD_LEFT, group_of(context, event->lock), event->process, 0, 0, 0)->flags |= how;
 }
 
 static void come_back(struct check_table *table, int group, int process, uint16_t how)
 {
     struct check_record *left = table_get(table, RECORD_LEFT, group, process, 0);
+    LS_ASSERT(!left || left->flags != 0);
     if (left && (left->flags &= (uint16_t)~how) == 0)
         table_drop(table, left);
 }
@@ -126,6 +130,7 @@ static void observe_answer(struct check_table *table, const struct check_context
                            const struct event *event)
 {
     int waiting = group_claims(table, context, event->lock, event->process, CLAIM_WAITING);
+    LS_ASSERT(waiting >= ledger_waits(table, event));
     if (waiting == ledger_waits(table, event))
         come_back(table, group_of(context, event->lock), event->process, LEFT_BY_OPERATOR);
     if (event->kind == EVENT_FAILED)
@@ -156,7 +161,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_CRASHED:
         table_drop_process(table, RECORD_LEFT, event->process);
         break;
-    default:
+    default: /* wanted only because they do not commute (is_local), as they change what a deletion wakes */
+        LS_ASSERT(event->kind == EVENT_WATCH_SET || event->kind == EVENT_WATCH_GONE ||
+                  event->kind == EVENT_SESSION_CLOSED);
         break;
     }
 }

@@ -22,6 +22,7 @@
  * Not seen: runs without a clock. Belief of a crashed process. Sessions and leases that the operator or a
  * server's clock ends early, since no measure of time helps against that. Checked by
  * tests/check/reference/belief_ends_in_time.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define TERM_BELIEVES 0x01u
@@ -44,6 +45,7 @@ static void observe_granted(struct check_table *table, const struct event *event
     unsigned believes = term ? term->flags & TERM_BELIEVES : 0;
     table_drop(table, term);
     term = table_put(table, RECORD_TERM, event->lock, event->process, event->owner, event->session, 0);
+    LS_ASSERT(table_is_alone(table, term));
     term->flags = (uint16_t)believes;
 }
 
@@ -71,6 +73,7 @@ static void judge_belief(struct check_table *table, const struct check_context *
     struct check_record *term = term_of(table, event);
     if (!term)
         return;
+    LS_ASSERT((term->flags & TERM_ENDED) == 0 || (term->flags & TERM_BELIEVES));
     note->premises = 1;
     term->flags |= TERM_BELIEVES;
     if (table_get_exact(table, RECORD_OVER, 0, event->process, 0, term->session))
@@ -140,6 +143,7 @@ static void observe_lost(struct check_table *table, const struct event *event)
     struct check_record *term = table_first(table, RECORD_TERM);
     while (term) {
         bool drop = term->process == event->process && (term->flags & TERM_BELIEVES) == 0;
+        LS_ASSERT((term->flags & TERM_ENDED) == 0 || (term->flags & TERM_BELIEVES));
         if (term->process == event->process)
             term->flags |= TERM_ENDED;
         if (drop)
@@ -183,6 +187,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         table_drop_process(table, RECORD_OVER, event->process);
         break;
     default: /* the process is gone */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_TERM, event->process);
         table_drop_process(table, RECORD_OVER, event->process);
         table_drop_process(table, RECORD_LEASE_OVER, event->process);

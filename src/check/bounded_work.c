@@ -35,10 +35,15 @@
  * Not seen: loops slower than the window, or with a new fault as the reason of each turn. Contenders that are
  * created while no owner waits. The cost of a request. The bounds are far above the need of a mutex: a
  * handful of requests, and one contender. Checked by tests/check/reference/bounded_work.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define WORK_MAX 64
 #define CREATES_MAX 3
+
+#define EXCUSES                                                                                              \
+    (EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) |                      \
+     EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_RESUMED) | EVENT_BIT(EVENT_CRASHED))
 
 /* `owner` of RECORD_CREATES. */
 enum { LINE, QUEUE, LINES };
@@ -58,6 +63,7 @@ static void judge_request(struct check_table *table, const struct check_context 
     }
     if (!work)
         work = table_put(table, RECORD_WORK, 0, event->process, 0, context->timed ? event->now_ms : 0, 0);
+    LS_ASSERT(work->requests <= WORK_MAX && table_is_alone(table, work));
     if (work->requests == WORK_MAX)
         check_violate(note, "%s issued more than %d requests without being given a reason", WHO, WORK_MAX);
     else
@@ -66,6 +72,7 @@ static void judge_request(struct check_table *table, const struct check_context 
 
 static int creates_max(const struct check_context *context, int lock, int line)
 {
+    LS_ASSERT(line >= LINE && line < LINES);
     return line == QUEUE ? CREATES_MAX : CREATES_MAX * lock_nodes(context, lock);
 }
 
@@ -121,6 +128,7 @@ static void observe_loss(struct check_table *table, const struct check_context *
             again += begins_again(context, claim, event);
         struct event asked = *event;
         asked.lock = (uint8_t)lock;
+        LS_ASSERT(again == 0 || lock_waits_again(context, lock));
         for (; again > 0; again--) {
             observe_asked(table, context, &asked);
             forget_requests(table, event->process);
@@ -133,6 +141,7 @@ static void observe_granted(struct check_table *table, const struct check_contex
 {
     int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING);
     waiting -= ledger_waits(table, event);
+    LS_ASSERT(waiting >= 0);
     for (int line = LINE; line < LINES; line++) {
         struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, line);
         int most = creates_max(context, event->lock, line) * waiting;
@@ -173,6 +182,7 @@ static void renew_line(struct check_table *table, const struct check_context *co
     int waiting = ledger_claims(table, lock, process, CLAIM_WAITING);
     int stand = standing(table, lock, process, line);
     int least = creates_max(context, lock, line) * waiting - (stand < waiting ? stand : waiting);
+    LS_ASSERT(least >= 0);
     if (allowed->creates < least)
         allowed->creates = (uint16_t)least;
 }
@@ -187,6 +197,7 @@ static void renew(struct check_table *table, const struct check_context *context
 
 static void excuse(struct check_table *table, const struct check_context *context, const struct event *event)
 {
+    LS_ASSERT((EVENT_BIT(event->kind) & EXCUSES) != 0);
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
     bool of_link = event->kind == EVENT_LINK_UP || event->kind == EVENT_LINK_DOWN;
     if (event->process == EVENT_PROCESS_NONE) {

@@ -77,16 +77,19 @@ const struct property *const *check_all(int *count)
 int check_add(const struct property *property)
 {
     LS_ASSERT(check_find(property->name) == NULL);
+    LS_ASSERT(!property->loaded != !property->observe);
     int position = check_count();
     if (position == CHECK_PROPERTIES_MAX)
         return -1;
     all[position] = property;
     loaded_mask |= property->loaded ? CHECK_BIT(position) : 0;
+    LS_ASSERT(check_position(property->name) == position);
     return position;
 }
 
 void check_stats_copy(struct check_stats *to, const struct check_stats *from)
 {
+    LS_ASSERT(to != from);
     memcpy(to, from, offsetof(struct check_stats, finding) + (size_t)check_count() * sizeof *from->finding);
 }
 
@@ -113,6 +116,7 @@ const struct property *check_find(const char *name)
 /* Returns the properties that are judged in this mode under exactly this condition. */
 static check_mask mask_of(bool timed, unsigned condition)
 {
+    LS_ASSERT((condition & ~(PROPERTY_SEVERAL | PROPERTY_LEASES)) == 0);
     check_mask mask = 0;
     int count = check_count();
     for (int i = 0; i < count; i++)
@@ -180,7 +184,7 @@ static uint32_t capacity_of(const struct check_set *set)
 static check_mask contract(void)
 {
     int position = check_position(check_contract_is_kept.name);
-    return position < 0 ? 0 : CHECK_BIT(position);
+    return LS_ALWAYS(position >= 0) ? CHECK_BIT(position) : 0;
 }
 
 bool check_set_judges(const struct check_set *set, int position)
@@ -198,6 +202,7 @@ void check_set_init(struct check_set *set, check_mask mask, const struct check_c
     for (int i = 0; i < count; i++) {
         if ((set->mask & CHECK_BIT(i)) == 0)
             continue;
+        LS_ASSERT(all[i]->observe || all[i]->loaded || (all[i]->needs_search && all[i]->wants == 0));
         set->needs |= all[i]->needs;
         for (int kind = 0; kind < EVENT_KINDS; kind++)
             if (all[i]->wants & EVENT_BIT(kind))
@@ -307,8 +312,10 @@ static void judge(const struct check_set *set, struct check_table *table, struct
         note.why[0] = '\0';
         if (all[position]->loaded)
             loaded_observe(all[position], table, &set->context, event, &note);
-        else
+        else {
             all[position]->observe(table, &set->context, event, &note);
+            LS_ASSERT(note.premises >= 0 && note.violated == (note.why[0] != '\0'));
+        }
         if (note.premises || note.violated)
             keep_finding(stats, position, event, &note);
     }
@@ -326,6 +333,7 @@ static const struct event *as_judged(const struct event *event, struct event *co
 {
     if (kind_as_judged(event) == event->kind)
         return event;
+    LS_ASSERT(copy != event);
     *copy = *event;
     copy->kind = kind_as_judged(event);
     return copy;
@@ -334,6 +342,7 @@ static const struct event *as_judged(const struct event *event, struct event *co
 bool check_set_wants(const struct check_set *set, const struct event *seen)
 {
     int kind = kind_as_judged(seen);
+    LS_ASSERT(kind < EVENT_KINDS);
     return (set->ledger_wants & EVENT_BIT(kind)) != 0 || set->wants[kind] != 0;
 }
 
@@ -406,6 +415,7 @@ int check_violated(const struct check_stats *stats, check_mask mask, int positio
 const char *check_verdict_name(enum check_verdict verdict)
 {
     static const char *const names[] = {"not-judged", "holds", "violated"};
+    LS_ASSERT(verdict < sizeof names / sizeof names[0]);
     return names[verdict];
 }
 

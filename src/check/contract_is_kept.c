@@ -22,6 +22,7 @@
  * read whose value makes no difference, or of a register. Most steps of random runs (few run twice, in a
  * search the first of each kind). Crashes, endless loops, variables and memory of built-in recipes, whose
  * crash ends the worker. Checked by tests/check/test_contract_is_kept.c. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static const char *const OFFENCES[] = {
@@ -60,6 +61,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         note->premises = 1;
         return;
     }
+    LS_ASSERT(event->kind == EVENT_MISBEHAVED && event->offence >= 0 && event->offence < EVENT_OFFENCES);
     check_violate(note, "the recipe of %s %s%s%s", WHO, OFFENCES[event->offence], event->path ? ": " : "",
                   event->path ? event->path : "");
 }

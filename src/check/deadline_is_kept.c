@@ -10,6 +10,7 @@
  *
  * Not seen: untimed runs, where no deadline has a value. Acquires without a timeout, and tries. A late answer
  * if no further event comes before the run ends. Checked by tests/check/reference/deadline_is_kept.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define DEADLINE_PAUSED 0x01u
@@ -36,6 +37,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
         table_get(table, RECORD_DEADLINE, event->lock, event->process, event->owner);
     if (!deadline)
         return;
+    LS_ASSERT(table_is_alone(table, deadline));
     note->premises = 1;
     if (is_late(deadline, context, event))
         check_violate(note, "%s (owner %d) got its answer about %s %lld ms after its deadline", WHO,
@@ -62,7 +64,9 @@ static void judge_others(struct check_table *table, const struct check_context *
 static void observe_pause(struct check_table *table, const struct event *event)
 {
     struct check_record *deadline;
+    LS_ASSERT(event->kind == EVENT_PAUSED || event->kind == EVENT_RESUMED);
     for (deadline = table_first(table, RECORD_DEADLINE); deadline; deadline = table_next(table, deadline)) {
+        LS_ASSERT(table_is_alone(table, deadline));
         if (deadline->process != event->process)
             continue;
         deadline->flags = event->kind == EVENT_PAUSED ? DEADLINE_PAUSED : 0;

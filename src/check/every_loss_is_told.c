@@ -14,6 +14,7 @@
  * Not seen: sessions that the recipe never reported, and losses of which no server has told the client. The C
  * client never expires a session by its own clock (F14). Checked by
  * tests/check/reference/every_loss_is_told.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define TOLD_LOST_DUE 0x01u    /* a loss that the client library knows was not told yet */
@@ -97,6 +98,7 @@ static void observe_link(struct check_record *told, const struct check_context *
         } else if (told->flags & TOLD_SUSPENDED)
             told->flags |= TOLD_BACK_DUE;
     } else {
+        LS_ASSERT(event->kind == EVENT_EXPIRED || event->kind == EVENT_AUTH_FAILED);
         note->premises = 1;
         told->flags = (uint16_t)((told->flags & ~(TOLD_SUSPEND_DUE | TOLD_BACK_DUE)) | TOLD_LOST_DUE);
     }
@@ -107,6 +109,8 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 {
     struct check_record *told;
     for (told = table_first(table, RECORD_TOLD); told; told = table_next(table, told)) {
+        LS_ASSERT(told->session != 0 || told->flags != 0);
+        LS_ASSERT((told->flags & TOLD_BACK_DUE) == 0 || (told->flags & TOLD_SUSPENDED));
         judge_due(told, context, "at rest", note);
         if (told->flags & TOLD_BACK_DUE)
             check_violate(note, "at rest %s has not been told that session 0x%llx is reconnected",
@@ -126,6 +130,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         return;
     }
     struct check_record *told = told_of(table, event->process);
+    LS_ASSERT(table_is_alone(table, told));
     switch (event->kind) {
     case EVENT_CONNECTED:
         judge_connected(told, context, event, note);

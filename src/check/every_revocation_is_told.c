@@ -19,6 +19,7 @@
  *
  * Not seen: the contender that is asked. The time until a request is told. A second request that overtakes
  * the first. Checked by tests/check/reference/every_revocation_is_told.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define QUESTION_EXCUSED 0x01u /* "closed" has a reason */
@@ -45,6 +46,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
                       WHO, WHAT);
         return;
     }
+    LS_ASSERT(table_is_alone(table, question));
     bool plain = event->rc == 0 || event->rc == CODE_NOTHING_PENDING || event->rc == CODE_ALREADY;
     bool ending = (question->flags & QUESTION_ENDING) != 0;
     bool excused = (event->rc == CODE_CLOSED && (ending || (question->flags & QUESTION_EXCUSED))) ||
@@ -94,6 +96,7 @@ static void judge_asked(struct check_table *table, const struct check_context *c
                       event->owner, WHAT);
         return;
     }
+    LS_ASSERT((request->flags & ~REQUEST_UNTOLD) == 0);
     request->flags = 0;
     if (--request->pending == 0)
         table_drop(table, request);
@@ -170,6 +173,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_rest(table, context, note);
         break;
     default: /* the process is gone */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_QUESTION, event->process);
         break;
     }

@@ -23,6 +23,7 @@
  * node left over could be taken for its own. A place that is given away after the operator deleted a node of
  * the same wait. The order of asking, which no lock promises. Checked by
  * tests/check/reference/granted_in_order.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define PLACE_DELETING 0x01u  /* its process has sent a delete after it took the place */
@@ -43,6 +44,7 @@ static void take_place(struct check_table *table, const struct check_context *co
     struct check_record *place = place_of(table, event->lock, event->process);
     if (!is_place || (place && (place->flags & PLACE_WANTED) == 0))
         return;
+    LS_ASSERT(!place || table_is_alone(table, place));
     table_drop(table, place);
     if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 1)
         table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->czxid, 0);
@@ -55,6 +57,7 @@ static void leave_place(struct check_table *table, const struct check_context *c
     struct check_record *place = place_of(table, event->lock, event->process);
     if (!place || (place->flags & PLACE_NONE))
         return;
+    LS_ASSERT(event->kind == EVENT_NODE_DELETED && table_is_alone(table, place));
     bool by_operator = event->owner == EVENT_BY_OPERATOR;
     bool given_away = !by_operator && (place->flags & PLACE_DELETING) &&
                       !ledger_call_is_broken(table, context, event->lock, event->process);
@@ -83,6 +86,7 @@ static void pass_over(struct check_table *table, const struct check_context *con
 {
     struct check_record *place = group_first_record(table, context, RECORD_PLACE, event->lock);
     for (; place; place = group_next_record(table, context, place)) {
+        LS_ASSERT((place->flags & PLACE_NONE) == 0 || place->deletion_zxid == 0);
         if (place->process == event->process || (place->flags & PLACE_NONE))
             continue;
         note->premises = 1;
@@ -142,6 +146,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 {
     struct check_record *place = table_first(table, RECORD_PLACE);
     while (place) {
+        LS_ASSERT((place->flags & PLACE_NONE) != PLACE_NONE);
         judge_overtaken(context, place, note);
         if (place->flags & PLACE_UNCLEAN) {
             table_drop(table, place);
@@ -166,6 +171,7 @@ static void observe_asked(struct check_table *table, const struct check_context 
 static void observe_failed(struct check_table *table, const struct event *event)
 {
     table_drop(table, place_of(table, event->lock, event->process));
+    LS_ASSERT(table->full || !place_of(table, event->lock, event->process));
     table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_UNCLEAN;
 }
 
@@ -225,6 +231,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_session_end(table, event);
         break;
     default: /* CRASHED */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         if (event->process != EVENT_PROCESS_NONE)
             table_drop_process(table, RECORD_PLACE, event->process);
         break;

@@ -14,6 +14,7 @@
  *
  * Not seen: lengths of leases and delays; leases in worlds with a clock. Checked by
  * tests/check/reference/held_lease_is_renewed.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static void judge_deleted(struct check_table *table, const struct check_context *context,
@@ -35,6 +36,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     struct check_record *claim;
     for (claim = table_first(table, RECORD_CLAIM); claim; claim = table_next(table, claim)) {
         bool stands = ledger_node(table, claim->lock, claim->czxid) != NULL;
+        LS_ASSERT(claim->flags != 0);
         if ((claim->flags & CLAIM_HOLDING) && !stands && ledger_answerable(table, claim->process))
             check_violate(note, "at rest %s (owner %d) holds %s, whose lease is over: nothing will tell it",
                           check_process_name(context, claim->process).text, claim->owner,
@@ -49,8 +51,10 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_deleted(table, context, event, note);
     else if (event->kind == EVENT_REST)
         judge_rest(table, context, note);
-    else
+    else {
+        LS_ASSERT(event->kind == EVENT_GRANTED);
         note->premises = 1;
+    }
 }
 
 const struct property check_held_lease_is_renewed = {

@@ -27,11 +27,13 @@
  * Not seen: whether the process knew that its node would go. A holder that does not listen, if another owner
  * of the process waited or held meanwhile. Deletes on a real server, whose actor is unknown. Lists, in worlds
  * with several servers. Checked by tests/check/reference/hold_keeps_its_node.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 /* Notes that the holder must know by the next REST that its node is gone. */
 static void expect_doubt(struct check_table *table, const struct check_record *holder)
 {
+    LS_ASSERT(holder->kind == RECORD_CLAIM);
     table_put(table, RECORD_HEARD, holder->lock, holder->process, holder->owner, holder->czxid, 0);
 }
 
@@ -44,6 +46,7 @@ static bool will_hear(struct check_table *table, const struct check_context *con
 static void observe_operator(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
+    LS_ASSERT(!event_is_by_process(event));
     const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->czxid);
     if (holder && event->owner == EVENT_BY_OPERATOR && will_hear(table, context, event))
         expect_doubt(table, holder);
@@ -58,6 +61,7 @@ static void judge_deleted(struct check_table *table, const struct check_context 
         observe_operator(table, context, event);
         return;
     }
+    LS_ASSERT(event->owner >= 1 && event->owner <= context->processes);
     const struct check_record *holder = ledger_holder(table, event->lock, -1, event->czxid);
     if (holder)
         check_violate(note, "%s deleted the node (czxid %lld) with which %s (owner %d) holds %s",
@@ -151,6 +155,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_rest(table, context, note);
         break;
     default: /* the session of these nodes is over, or the process */
+        LS_ASSERT(event->kind == EVENT_EXPIRED || event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_GONE, event->process);
         table_drop_process(table, RECORD_HEARD, event->process);
         break;

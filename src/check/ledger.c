@@ -85,12 +85,14 @@ static void begin_link(struct check_table *table, const struct event *event)
     process->flags &= PROCESS_UP;
     settle_process(table, process);
     struct check_record *record = process_record(table, event->process, event->owner);
+    LS_ASSERT(table_is_alone(table, record));
     record->flags = PROCESS_UP;
     record->session = event->session;
 }
 
 static void set_process_flags(struct check_table *table, int process, unsigned clear, unsigned set)
 {
+    LS_ASSERT((clear & set) == 0 && ((clear | set) & PROCESS_UP) == 0);
     struct check_record *record = process_record(table, process, 0);
     record->flags = (uint16_t)((record->flags & ~clear) | set);
     settle_process(table, record);
@@ -130,6 +132,7 @@ static void observe_process(struct check_table *table, const struct event *event
         set_process_flags(table, event->process, PROCESS_PAUSED, 0);
         break;
     default:
+        LS_ASSERT(!"each kind that is wanted has a case");
         break;
     }
 }
@@ -146,6 +149,7 @@ static bool is_live(const struct check_record *claim)
 
 static void settle_claim(struct check_table *table, struct check_record *claim)
 {
+    LS_ASSERT((claim->flags & CLAIM_HOLDING) ? (claim->flags & CLAIM_VOID) == 0 : claim->czxid == 0);
     if (!is_live(claim))
         claim->flags &= (uint16_t) ~(CLAIM_BESIDE | (claim->flags & CLAIM_VOID ? 0 : CLAIM_CALLS));
     if (claim->flags == 0)
@@ -171,6 +175,7 @@ static struct check_record *begin_claim(struct check_table *table, const struct 
     struct check_record *claim = ledger_claim(table, event);
     if (!claim)
         claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
+    LS_ASSERT(table_is_alone(table, claim));
     if (!is_live(claim))
         claim->flags |= join(table, event);
     return claim;
@@ -178,6 +183,7 @@ static struct check_record *begin_claim(struct check_table *table, const struct 
 
 static void observe_asked(struct check_table *table, const struct event *event)
 {
+    LS_ASSERT((uint64_t)event->call_locks <= CLAIM_CALLS >> CLAIM_CALL_AT);
     struct check_record *claim = begin_claim(table, event);
     claim->flags &= (uint16_t)~CLAIM_CALLS;
     claim->flags |= (uint16_t)(CLAIM_WAITING | (uint64_t)event->call_locks << CLAIM_CALL_AT);
@@ -197,6 +203,7 @@ bool ledger_is_unbound(const struct check_record *node, int64_t session)
 
 static void bind(struct check_record *node, int owner)
 {
+    LS_ASSERT(node->kind == RECORD_NODE && (node->flags & NODE_SPENT) == 0);
     node->flags |= NODE_BOUND;
     node->hold_owner = (uint16_t)owner;
 }
@@ -207,6 +214,7 @@ static void bind_nodes(struct check_table *table, const struct check_context *co
                        const struct event *event, struct check_record *named)
 {
     int left = lock_nodes(context, event->lock);
+    LS_ASSERT(left > 1);
     int64_t from = named ? named->czxid : event->token;
     int before = named && (named->flags & NODE_BOUND) ? named->hold_owner : NODE_NOBODY;
     if (named && (named->flags & NODE_SPENT) == 0) {
@@ -314,6 +322,7 @@ static void observe_refused(struct check_table *table, struct check_record *clai
  * wait again. Both flags keep the record, so settling drops none while a caller walks the list. */
 static void lose_hold(const struct check_context *context, struct check_record *claim)
 {
+    LS_ASSERT(claim->flags & CLAIM_HOLDING);
     end_hold(claim);
     claim->flags |= lock_waits_again(context, claim->lock) ? CLAIM_WAITING : CLAIM_VOID;
 }
@@ -353,6 +362,7 @@ static void observe_closed(struct check_table *table, const struct event *event)
 static void observe_claim(struct check_table *table, const struct check_context *context, unsigned needs,
                           const struct event *event)
 {
+    LS_ASSERT((EVENT_BIT(event->kind) & WANTS_CLAIMS) != 0);
     struct check_record *claim = ledger_claim(table, event);
     bool anew = context->contender_per_unit && event->kind == EVENT_GRANTED && event->depth <= 1;
     if (anew && claim && (claim->flags & CLAIM_HOLDING)) { /* its former hold is lost */
@@ -420,6 +430,7 @@ static uint16_t directory_flags(const struct event *created)
 
 static void observe_queued(struct check_table *table, const struct event *event)
 {
+    LS_ASSERT(event->node_role == CODE_QUEUED && (EVENT_BIT(event->kind) & WANTS_NODES) != 0);
     if (event->kind == EVENT_NODE_CREATED)
         table_put(table, RECORD_QUEUED, event->lock, event->process, 0, event->czxid, event->session)->flags =
             directory_flags(event);
@@ -431,6 +442,7 @@ static void observe_queued(struct check_table *table, const struct event *event)
 static void observe_node(struct check_table *table, const struct check_context *context,
                          const struct event *event)
 {
+    LS_ASSERT((EVENT_BIT(event->kind) & WANTS_NODES) != 0);
     if (event->lock == EVENT_LOCK_NONE)
         return;
     if (event->node_role == CODE_QUEUED)
@@ -466,6 +478,7 @@ static bool has_run_out(const struct check_context *context, const struct event 
 static void note_deleted(struct check_table *table, const struct check_context *context,
                          const struct event *event)
 {
+    LS_ASSERT(event->kind == EVENT_NODE_DELETED);
     if (event->node_role != 1 || !ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
         return;
     if (event->owner == EVENT_BY_OPERATOR)
@@ -539,6 +552,7 @@ static void observe_watch(struct check_table *table, const struct event *event)
     else if (event->kind == EVENT_WATCH_SET)
         observe_watch_set(table, event);
     else {
+        LS_ASSERT(event->kind == EVENT_WATCH_GONE);
         struct check_record *record = watch_of(table, event);
         LS_ASSERT(!record || record->watches > 0);
         if (record && --record->watches == 0)
@@ -554,8 +568,10 @@ static void observe_listener(struct check_table *table, const struct event *even
         return;
     else if (event->kind == EVENT_LISTENS)
         table_put(table, RECORD_LISTENER, event->lock, event->process, 0, 0, 0);
-    else
+    else {
+        LS_ASSERT(event->kind == EVENT_LOCK_CLOSED);
         table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
+    }
 }
 
 /* Marks the waiting process's nodes that its former, larger capacity admits. */
@@ -584,7 +600,7 @@ static void forget_room(struct check_table *table, const struct check_context *c
 static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
                             struct check_record *known)
 {
-    LS_ASSERT(context->specs != NULL);
+    LS_ASSERT(context->specs && lock < context->locks && known->kind != RECORD_COUNT);
     int declared = context->specs[lock].capacity;
     if (known->capacity == declared && known->largest_capacity == declared)
         table_drop(table, known);
@@ -691,6 +707,7 @@ void ledger_observe(struct check_table *table, const struct check_context *conte
 
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags)
 {
+    LS_ASSERT(flags != 0);
     int count = 0;
     struct check_record *claim;
     for (claim = table_first_lock(table, RECORD_CLAIM, lock); claim; claim = table_next_lock(table, claim))
@@ -720,6 +737,7 @@ void ledger_note_fault(struct check_table *table, const struct event *event)
 {
     bool directory = event->kind == EVENT_NODE_DELETED && event->node_role == 0 && event->owner == 0 &&
                      event->lock != EVENT_LOCK_NONE;
+    LS_ASSERT(event->kind != EVENT_FAULT || event->owner <= EVENT_FAULT_MEMORY);
     if (event->kind == EVENT_FAULT)
         table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->faults |= (uint16_t)(1u << event->owner);
     else if (directory)
@@ -729,6 +747,7 @@ void ledger_note_fault(struct check_table *table, const struct event *event)
 bool ledger_had_fault(struct check_table *table, enum event_fault fault)
 {
     const struct check_record *record = table_get(table, RECORD_FAULTED, 0, 0, 0);
+    LS_ASSERT(!record || record->faults != 0);
     return record && (record->faults & 1u << fault);
 }
 
@@ -821,6 +840,7 @@ bool ledger_is_evicted(struct check_table *table, const struct check_context *co
 static struct check_record *next_handle(struct check_table *table, struct check_record *record, int process)
 {
     record = record ? table_next(table, record) : table_first(table, RECORD_PROCESS);
+    LS_ASSERT(!record || record->lock == 0);
     while (record && record->process < process)
         record = table_next(table, record);
     return record && record->process == process ? record : NULL;
@@ -839,6 +859,7 @@ bool ledger_life_is_over(struct check_table *table, int process, int64_t session
     bool other = false;
     struct check_record *record = next_handle(table, NULL, process);
     for (; record; record = next_handle(table, record, process)) {
+        LS_ASSERT((record->flags & (PROCESS_CRASHED | PROCESS_PAUSED)) == 0 || record->owner == 0);
         if (record->flags & PROCESS_CRASHED)
             return true;
         other = other || (record->session != 0 && record->session != session);
@@ -859,6 +880,7 @@ bool ledger_answerable(struct check_table *table, int process)
     bool linked = false;
     struct check_record *record = next_handle(table, NULL, process);
     for (; record; record = next_handle(table, record, process)) {
+        LS_ASSERT(record->flags != 0 || record->session != 0);
         if (record->flags & (PROCESS_PAUSED | PROCESS_CRASHED))
             return false;
         linked = linked || ((record->flags & PROCESS_UP) && record->session != 0);
@@ -880,12 +902,14 @@ static bool taken(struct check_table *table, const struct event *event, int64_t 
 
 int64_t ledger_node_of_token(const struct check_record *claim, int64_t token)
 {
+    LS_ASSERT(!claim || claim->kind == RECORD_CLAIM);
     return claim && claim->other_token != 0 && claim->other_token == token ? claim->czxid : token;
 }
 
 static struct check_record *oldest_free(struct check_table *table, const struct event *event,
                                         enum record_kind kind)
 {
+    LS_ASSERT(kind == RECORD_NODE || kind == RECORD_GHOST);
     struct check_record *node = table_get(table, kind, event->lock, event->process, 0);
     for (; node && node->process == event->process; node = table_next_lock(table, node))
         if (!taken(table, event, node->czxid))

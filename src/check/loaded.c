@@ -95,6 +95,7 @@ static int check_parts(const struct ls_property *property, char *why)
 
 static int check_room(const struct ls_property *property, char *why)
 {
+    LS_ASSERT(loaded_count >= 0 && loaded_count <= LS_PROPERTY_MODULES_MAX);
     const struct property *other = check_find(property->name);
     if (other)
         return refuse(why, "its property is called %s, as one that is %s", property->name,
@@ -127,6 +128,7 @@ int loaded_add(const struct ls_property *property, char why[LOADED_WHY_MAX])
         return refuse(why, "%d properties are the most", CHECK_PROPERTIES_MAX);
     LS_ASSERT(loaded_count < LS_PROPERTY_MODULES_MAX);
     loaded_count++;
+    LS_ASSERT((check_loaded_mask() & CHECK_BIT(position)) != 0 && next + 1 == loaded + loaded_count);
     return position;
 }
 
@@ -172,7 +174,7 @@ static void gather(struct check_table *table, const struct property *property, s
     memset(state->byte, 0, room_of(property));
     for (const struct check_record *r = table_first_lock(table, RECORD_LOADED, slot); r;
          r = table_next_lock(table, (struct check_record *)r)) {
-        LS_ASSERT(r->process < loaded_records(property));
+        LS_ASSERT(r->process < loaded_records(property) && r->owner == 0);
         memcpy(state->byte + (size_t)r->process * CHUNK, &r->first_bytes, sizeof r->first_bytes);
         memcpy(state->byte + (size_t)r->process * CHUNK + sizeof r->first_bytes, &r->last_bytes,
                sizeof r->last_bytes);
@@ -189,6 +191,7 @@ static void scatter_chunk(struct check_table *table, int slot, int chunk, const 
     if (a == 0 && b == 0) {
         table_drop(table, record);
     } else if (record) {
+        LS_ASSERT(table_is_alone(table, record));
         record->first_bytes = a; /* no other record has its key, so the order stays */
         record->last_bytes = b;
     } else {
@@ -200,6 +203,7 @@ static void scatter(struct check_table *table, const struct property *property, 
                     struct state *after)
 {
     size_t size = property->loaded->state_size;
+    LS_ASSERT(before != after && size <= room_of(property));
     memset(after->byte + size, 0, room_of(property) - size);
     for (int chunk = 0; chunk < loaded_records(property); chunk++) {
         size_t at = (size_t)chunk * CHUNK;
@@ -298,6 +302,7 @@ void loaded_observe(const struct property *property, struct check_table *table,
                     const struct check_context *context, const struct event *event, struct check_note *note)
 {
     static _Thread_local struct state before, after;
+    LS_ASSERT(room_of(property) + GUARD <= sizeof after.byte);
     gather(table, property, &before);
     memcpy(after.byte, before.byte, room_of(property));
     set_guard(property, &after);

@@ -21,6 +21,7 @@
  *     lives have ended by then, so nothing would end a contender of such a life.
  * Not seen: a run that never comes to rest. A wake-up that comes late. Waiters behind a process that cannot
  * act: their turn comes when its session ends. Checked by tests/check/reference/no_lost_wakeup.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 /* Returns true if an owner holds by the node. */
@@ -70,6 +71,7 @@ static bool is_held_up_at(struct check_table *table, const struct check_context 
     if (!obstacle || rests(table, obstacle) || !can_act(table, obstacle))
         return true;
     unsigned call = call_of(table, lock, obstacle->process);
+    LS_ASSERT(obstacle->process < context->processes && obstacle->process < 32);
     if ((seen >> obstacle->process & 1) != 0)
         return false;
     seen |= 1u << obstacle->process;
@@ -128,6 +130,7 @@ static struct line look_at(struct check_table *table, const struct check_context
         bool acts = can_act(table, node) && !is_held_up_elsewhere(table, context, node->lock, node->process);
         line.idle = acts && is_admitted(table, context, node) ? node : NULL;
     }
+    LS_ASSERT(line.waits || (!line.idle && !line.left));
     return line;
 }
 
@@ -157,6 +160,7 @@ static bool has_room(struct check_table *table, const struct check_context *cont
 static void judge_group(struct check_table *table, const struct check_context *context, int lock,
                         struct check_note *note)
 {
+    LS_ASSERT(group_of(context, lock) == lock);
     const struct check_record *waiter = find_waiter(table, context, lock);
     if (!waiter)
         return;
@@ -213,6 +217,7 @@ static void observe(struct check_table *table, const struct check_context *conte
             }
         return;
     }
+    LS_ASSERT(event->kind == EVENT_NODE_CREATED);
     if (event->node_role == 1 && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) &&
         has_to_wait(table, context, event))
         note->premises = 1;

@@ -15,6 +15,7 @@
  * Not seen: which of several nodes is the orphan. Nodes of ended sessions, and nodes that are no contenders.
  * An orphan that is removed before the next REST, if idle() does not deny it. Checked by
  * tests/check/reference/no_orphan_node.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static void judge_lock(struct check_table *table, const struct check_context *context, int lock, int process,
@@ -28,6 +29,7 @@ static void judge_lock(struct check_table *table, const struct check_context *co
         nodes += counts;
         oldest = counts && !oldest ? node : oldest;
     }
+    LS_ASSERT((nodes > 0) == (oldest != NULL));
     int claims = ledger_claims(table, lock, process, CLAIM_WAITING | CLAIM_HOLDING);
     if (oldest && nodes > claims * lock_nodes(context, lock))
         check_violate(note, "%s%s %s %d contender node%s on %s (czxid %lld) for %d owner%s",
@@ -146,6 +148,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_created(table, context, event, note);
         break;
     default: /* the process is gone */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_OWES, event->process);
         table_drop_process(table, RECORD_APART, event->process);
         break;

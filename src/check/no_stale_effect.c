@@ -21,12 +21,14 @@
  * newest nor that of a present holder. Writes of a former holder with its own token before the first write of
  * the next holder: no token can prevent these, a guard can. Checked by
  * tests/check/reference/no_stale_effect.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static struct check_record *fence_of(struct check_table *table, const struct check_context *context, int lock)
 {
     int group = group_of(context, lock);
     struct check_record *fence = table_get(table, RECORD_FENCE, group, 0, 0);
+    LS_ASSERT(!fence || table_is_alone(table, fence));
     return fence ? fence : table_put(table, RECORD_FENCE, group, 0, 0, 0, 0);
 }
 
@@ -98,6 +100,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_grant(table, context, event, note);
         return;
     }
+    LS_ASSERT(event->kind == EVENT_EFFECT);
     note->premises = 1;
     if (event->taken == 1)
         judge_taken(table, context, event, note);

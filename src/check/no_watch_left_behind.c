@@ -13,11 +13,13 @@
  * Not seen: watches that only the server still has. The owner that a watch belongs to. The number of contexts
  * that share one path, unless the client library keeps them apart. Watches on the child list during a wait
  * (at_most_one_wakeup_per_release). Checked by tests/check/reference/no_watch_left_behind.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static void judge_process(struct check_table *table, const struct check_context *context, int lock,
                           int process, struct check_note *note)
 {
+    LS_ASSERT(group_of(context, lock) == lock);
     int waiting = group_claims(table, context, lock, process, CLAIM_WAITING);
     int holding = group_claims(table, context, lock, process, CLAIM_HOLDING);
     int forward = group_watches(table, context, lock, process, EVENT_WATCH_PREDECESSOR) +
@@ -56,6 +58,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
+    LS_ASSERT(event->kind == EVENT_REST || event->kind == EVENT_WATCH_SET);
     if (event->kind == EVENT_REST)
         judge_rest(table, context, note);
     else if (event->lock != EVENT_LOCK_NONE && event->process != EVENT_PROCESS_NONE)

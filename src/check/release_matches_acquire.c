@@ -19,6 +19,7 @@
  *
  * Not seen: the time from a release to the deletion of the node. Releases that no caller tries. Checked by
  * tests/check/reference/release_matches_acquire.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define RELEASE_FREED 0x01u  /* reported as complete */
@@ -39,6 +40,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
                       WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
     if (event->kind == EVENT_FAILED)
         return;
+    LS_ASSERT(event->kind == EVENT_GRANTED);
     int expected = claim && (claim->flags & CLAIM_HOLDING) ? claim->depth + 1 : 1;
     if (event->depth != expected && !(event->depth == 1 && is_lost(table, claim)))
         check_violate(note, "%s (owner %d) was granted %s at depth %d, expected %d", WHO, event->owner, WHAT,
@@ -65,6 +67,7 @@ static void judge_released(struct check_table *table, const struct check_context
     }
     if ((claim->flags & CLAIM_HOLDING) == 0)
         return;
+    LS_ASSERT(claim->depth > 0);
     if (event->depth != claim->depth - 1)
         check_violate(note, "a release of %s by %s (owner %d) left depth %d, expected %d", WHAT, WHO,
                       event->owner, event->depth, claim->depth - 1);
@@ -97,6 +100,7 @@ static void judge_freed(struct check_table *table, const struct check_context *c
         release = next && next->process == event->process && next->owner == event->owner ? next : NULL;
     }
     if (release) {
+        LS_ASSERT((release->flags & RELEASE_FREED) == 0);
         bool done = event->rc == 0 && event->within_stop == 0;
         if (done && ((release->flags & RELEASE_STANDS) || ledger_given_back(table, event)))
             check_violate(note,
@@ -165,6 +169,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 {
     struct check_record *release;
     for (release = table_first(table, RECORD_RELEASE); release; release = table_next(table, release)) {
+        LS_ASSERT((release->flags & RELEASE_FREED) == 0 || (release->flags & RELEASE_STANDS));
         if (!ledger_answerable(table, release->process))
             continue;
         check_violate(note, "at rest the release of %s by %s (owner %d) is not complete: %s",
@@ -204,6 +209,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_rest(table, context, note);
         break;
     default: /* the session is lost or the process dead: the server ends these nodes */
+        LS_ASSERT(event->kind == EVENT_LOST || event->kind == EVENT_EXPIRED || event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_RELEASE, event->process);
         break;
     }

@@ -207,6 +207,10 @@ struct check_record *table_get_exact(struct check_table *table, enum record_kind
 struct check_record *table_put(struct check_table *table, enum record_kind kind, int lock, int process,
                                int owner, int64_t a, int64_t b);
 
+/* Returns true if no other record has the key of this one: then its `a` may change, and the order stays. True
+ * for the scratch record. */
+bool table_is_alone(const struct check_table *table, const struct check_record *record);
+
 /* Removes a record; the pointer then points to its successor. Ignores NULL and the scratch record. */
 void table_drop(struct check_table *table, struct check_record *record);
 
