@@ -5,8 +5,7 @@
  *
  * Definition. An owner waits if its acquire was asked, and neither answered nor given up. A search
  * (src/explore/liveness.c) judges all states after the last fault. From each state in which an owner waits, a
- * state is reachable in which it does not wait. One continuation is enough: the property does not ask for
- * every one.
+ * state is reachable in which it does not wait. One such continuation is enough.
  *
  * Not seen: an owner that is passed over for ever though its turn could come (served_under_weak_fairness sees
  * it). Events while faults still go on. A dead end behind a state that shares its fingerprint with another
