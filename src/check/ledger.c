@@ -216,7 +216,7 @@ static void bind_nodes(struct check_table *table, const struct check_context *co
     int left = lock_nodes(context, event->lock);
     LS_ASSERT(left > 1);
     int64_t from = named ? named->czxid : event->token;
-    int before = named && (named->flags & NODE_BOUND) ? named->hold_owner : NODE_NOBODY;
+    int before = named && ledger_is_bound(named) ? named->hold_owner : NODE_NOBODY;
     if (named && (named->flags & NODE_SPENT) == 0) {
         bind(named, event->owner);
         left--;
@@ -280,8 +280,10 @@ static void observe_granted(struct check_table *table, const struct check_contex
     claim->other_token = own_place && claim->czxid != event->token ? event->token : claim->other_token;
     claim->flags = (uint16_t)((claim->flags & (CLAIM_BESIDE | CLAIM_CALLS)) | CLAIM_HOLDING);
     claim->depth = event->depth > 0 ? levels(event->depth) : 1;
-    if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1)
-        bind_nodes(table, context, event, ledger_node(table, event->lock, czxid));
+    if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1) {
+        struct check_record *named = ledger_node(table, event->lock, czxid);
+        bind_nodes(table, context, event, named && named->process == event->process ? named : NULL);
+    }
     LS_ASSERT((claim->flags & CLAIM_HOLDING) && claim->depth > 0);
 }
 

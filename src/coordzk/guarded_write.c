@@ -26,7 +26,7 @@ struct guarded {
     uint8_t sent;               /* 1: sent, and not answered */
     int64_t token;              /* position of the hold's token */
     char path[FAKEZK_PATH_MAX]; /* path of the guard */
-    char data[40];              /* names the writer, as the world reads it in the log */
+    char data[48];              /* names the writer, as the world reads it in the log */
     zoo_op_t ops[2];            /* the guard, and the set */
     zoo_op_result_t results[2];
 };
