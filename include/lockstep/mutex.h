@@ -73,8 +73,9 @@ struct ls_mutex_ops {
 
     /* Tells how the release of an owner's last level ended. `rc` is one of these:
      * - 0: the node is gone.
-     * - LS_EUNSURE: the server's answer was lost, or the mutex is being closed.
-     * - LS_ENOAUTH, LS_EZK: the server refused to delete the node.
+     * - LS_EUNSURE: there was no connection, the server's answer was lost, the server refused for now, or the
+     *   mutex or the session is being closed.
+     * - LS_ENOAUTH, LS_EZK: the server refused for good to delete the node.
      * - LS_ELOST: another client had deleted the node before, so the hold had been lost.
      *
      * After LS_EUNSURE the janitor removes the node. After LS_ENOAUTH and LS_EZK the node stays until the

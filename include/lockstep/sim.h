@@ -647,7 +647,7 @@ void world_end_faults(struct world *world);
 /* Writes the channel of an enabled action that is subject to weak fairness: "apply a", "deliver a", "fire
  * a retry-timer". A channel that is never empty is served at last. Returns false for an action that need
  * not happen, such as an acquire of a program, a restart, or a fault from a budget. The file
- * src/sim/fair.c lists the fair actions. */
+ * src/sim/weak_fairness.c lists the fair actions. */
 bool world_channel(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX]);
 
 /* ---- questions ---- */

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 
 #include "base/array.h"
-#include "base/huge.h"
+#include "base/huge_pages.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -143,8 +143,8 @@ struct textbook {
     bool no_containers; /* the servers have refused a container */
     bool was_connected; /* hides_loss: a session was reported before */
     bool stopping;
-    uint8_t asked_lock;  /* revoke.c: the lock of the present request */
-    uint8_t asked_place; /* revoke.c: the place in line of the present request; 0 = no request */
+    uint8_t asked_lock;  /* textbook_revoke.c: the lock of the present request */
+    uint8_t asked_place; /* textbook_revoke.c: the place in line of the present request; 0 = no request */
 };
 
 /* ---- textbook.c: the recipe's functions ---- */
@@ -161,7 +161,7 @@ int textbook_guard(const void *state, int lock, int owner, zoo_op_t *op, char *p
 zhandle_t *textbook_handle(const void *state);
 void textbook_canon(const void *state, struct ls_rename *rename);
 
-/* ---- revoke.c: asks others; its own holders never listen ---- */
+/* ---- textbook_revoke.c: asks others; its own holders never listen ---- */
 
 int textbook_revocable(void *state, int lock);
 int textbook_revoke(void *state, int lock, int place);

@@ -11,7 +11,7 @@
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
-#include "trace/event.h"
+#include "trace/event_names.h"
 #include <lockstep/lock_spec.h>
 #include <stdbool.h>
 #include <stddef.h>

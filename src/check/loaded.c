@@ -3,7 +3,7 @@
 
 #include "check/loaded.h"
 #include "base/assert.h"
-#include "base/unchanged_memory.h"
+#include "base/guarded_variables.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -200,7 +200,7 @@ int cli_judge(const struct cli_options *options, const char *command);
 /* Reports all finished jobs, and writes the closing line. Returns an exit status (run.c). */
 int cli_tell(const struct cli_options *options, const char *command, const struct cli_job *jobs, int count);
 
-/* ---- the standard suite (suite.c) ---- */
+/* ---- the standard suite (standard_suite.c) ---- */
 
 /* Sets the limit of states of a suite's searches, unless the user gave one. */
 void cli_suite_limits(struct cli_options *options);
@@ -229,7 +229,7 @@ bool cli_suite_has_worlds(const struct cli_options *options);
 bool cli_suite_full(const struct cli_options *options, const struct cli_job *job);
 bool cli_suite_tried(const struct cli_options *options, const struct cli_job *job);
 
-/* ---- shards (shard.c) ---- */
+/* ---- shards (run_shard.c) ---- */
 
 /* Does this shard's parts of the scenarios and writes their outcomes. Returns an exit status. */
 int cli_shard(const struct cli_options *options, const char *command, struct cli_job *jobs, int count);
@@ -263,7 +263,7 @@ void cli_forget_jobs(struct cli_job *jobs, int count);
 
 bool cli_interrupted(void);
 
-/* ---- violations (failure.c) ---- */
+/* ---- violations (violation_story.c) ---- */
 
 /* Completes an outcome with a violation; leaves others unchanged. With `shrinks`, writes a shorter trace
  * beside the outcome's; shrinking takes some seconds at most, and ends once *stop is not 0. Then replays the
@@ -278,7 +278,7 @@ int cli_read_trace(const struct cli_options *options, struct trace *trace);
 /* Writes NAME.min.trace for NAME.trace. Returns 0, or -1 if it does not fit. */
 int cli_min_path(const char *path, char *out, size_t size);
 
-/* Prints the table of lockstep list scenarios --table (fault_table.c). Returns an exit status. */
+/* Prints the table of lockstep list scenarios --table (fault_phase_table.c). Returns an exit status. */
 int cli_print_table(const struct cli_options *options, struct cli_job *jobs, int count);
 
 #endif

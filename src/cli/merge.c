@@ -4,8 +4,8 @@
 /* lockstep merge: the report of a whole call, from the files of its shards. */
 #include "base/assert.h"
 #include "cli/shard_file.h"
+#include "explore/merge_parts.h"
 #include "explore/search.h"
-#include "explore/search_parts.h"
 #include "scenario/random.h"
 
 #include <cjson/cJSON.h>

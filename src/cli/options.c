@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/file.h"
 #include "base/nearest.h"
-#include "base/shared_object.h"
+#include "base/shared_object_path.h"
 #include "plugin/plugin.h"
 #include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"

@@ -643,7 +643,8 @@ static bool add_class(cJSON *list, const struct cli_options *options, const stru
     cJSON *object = cJSON_CreateObject();
     return cJSON_AddItemToArray(list, object) &&
            cJSON_AddStringToObject(object, "class", worlds_class_name(worlds_class(class), name)) &&
-           cJSON_AddBoolToObject(object, "exhausted", is_exhausted(options, worlds, class)) &&
+           cJSON_AddBoolToObject(object, "exhausted",
+                                 !is_random(class) && is_exhausted(options, worlds, class)) &&
            cJSON_AddBoolToObject(object, "random", is_random(class)) &&
            cJSON_AddNumberToObject(object, "worlds", worlds_count(worlds_class(class))) &&
            cJSON_AddNumberToObject(object, "searched", sum->done) &&

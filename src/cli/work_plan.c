@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
-#include "explore/search_parts.h"
+#include "explore/merge_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #ifndef COORD_COORDINATOR_H
 #define COORD_COORDINATOR_H
 
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/sim.h>
 
@@ -138,13 +138,13 @@ struct coord_word {
 #define COORD_FAULT_OUTSIDE (WORLD_FAULT_OWN + 6)
 
 struct coord_kind {
-    uint8_t kind; /* from ACTION_OWN to ACTION_KINDS - 1; 0 = end of the table */
+    uint8_t kind;   /* from ACTION_OWN to ACTION_KINDS - 1; 0 = end of the table */
+    bool at_server; /* of a fault on a process: the action's field `server` counts too */
     /* The traits make it a step (TRAIT_SYSTEM and TRAIT_STEP), a fault, or the end of a fault. A fault is on
      * a process, a server, the directory of a lock, or (TRAIT_ON_SERVICE alone) the whole service.
      * Verbs of callers and deliveries cannot be own kinds. */
     struct action_info info;
     const char *usage, *help; /* for `lockstep list verbs`: "stall s1", half a sentence; a step: NULL */
-    bool at_server;           /* of a fault on a process: the action's field `server` counts too */
 };
 
 /* A fault with a budget. */

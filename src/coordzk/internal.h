@@ -71,7 +71,7 @@ void guarded_resume(int client, bool new_session);
 void guarded_observe(const struct fakezk_event *from);
 int guarded_ask(int client, int lock, int owner);
 
-/* ---- choice_points.c: worlds that lack choice points ---- */
+/* ---- ablation.c: worlds that lack choice points ---- */
 
 /* Removes the actions that are no choice; returns how many are left. */
 int without_filter(struct action *actions, int count);

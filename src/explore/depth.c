@@ -9,7 +9,7 @@
 #include "explore/checkpoint.h"
 #include "explore/expansion.h"
 #include "explore/self_check.h"
-#include "explore/work_queue.h"
+#include "explore/work_sharing.h"
 #include "state/visited.h"
 
 #include <stdlib.h>
@@ -316,7 +316,7 @@ static bool list_stack(const struct descent *d, struct stack *stack)
     return well;
 }
 
-/* Keeps the stack: one worker writes the checkpoint itself, several give their stacks to work_queue.h. */
+/* Keeps the stack: one worker writes the checkpoint itself, several give their stacks to work_sharing.h. */
 static void keep(struct descent *d)
 {
     struct search *search = d->search;

@@ -7,7 +7,7 @@
 #include "explore/checkpoint.h"
 #include "explore/liveness.h"
 #include "explore/self_check.h"
-#include "explore/work_queue.h"
+#include "explore/work_sharing.h"
 #include "scenario/expected_counts.h"
 #include "state/bitstate.h"
 #include "state/canon.h"

@@ -25,7 +25,7 @@
 #define EXPLORE_STEP_CACHE_H
 
 #include "base/arena.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/sim.h>
 

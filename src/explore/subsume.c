@@ -16,7 +16,8 @@ struct more {
     uint64_t plain, canonical;
 };
 
-/* For one content of the block: the differences to all contents with fewer faults bought. */
+/* One content of the budgets' block that the search has met, and its differences to each content in which some
+ * faults were bought less often and none more often. Those contents need not have been met. */
 struct known {
     uint64_t hash;
     struct more *more;

@@ -8,7 +8,7 @@
  *
  * A server's clock is ahead of the world's by its jumps, and runs faster by `drift` thousandths. */
 #include "base/assert.h"
-#include "base/clock_bounds.h"
+#include "base/next_event_time.h"
 #include "fakeredis/internal.h"
 
 int64_t server_now_ms(int server)

@@ -288,7 +288,7 @@ struct fakezk {
     void *observer_ctx;
     int entered;        /* client whose process is running; -1 = none */
     uint64_t calls;     /* calls of recipes that take a handle; not part of the world */
-    uint64_t told;      /* see told.c; not part of the world */
+    uint64_t told;      /* see told_codes.c; not part of the world */
     struct zk_log *log; /* addresses of the blocks, which do not move */
     struct zk_server *server[FAKEZK_SERVERS_MAX];
     struct zk_client *client[FAKEZK_CLIENTS_MAX];
@@ -403,7 +403,7 @@ static inline int64_t api_zxid(int32_t zxid)
     return zxid == 0 ? 0 : FAKEZK_EPOCH + fakezk_zxid(zxid);
 }
 
-/* ---- told.c: what clients were given ---- */
+/* ---- told_codes.c: what clients were given ---- */
 
 /* Note a code, event type or state that a client is given. The first and the last return it. */
 int tell_code(int rc);
@@ -440,7 +440,7 @@ uint32_t auth_owner(const struct zk_request *request);
 
 bool auth_allows(const struct zk_node *node, const struct zk_request *request, int perm);
 
-/* ---- transaction.c: the transactions of the write that is under way ---- */
+/* ---- txn_batch.c: the transactions of the write that is under way ---- */
 
 #define BATCH_BYTES 32768
 

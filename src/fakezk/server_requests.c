@@ -256,7 +256,8 @@ static void reply_finish(struct zk_message *reply, const unsigned char *end)
 {
     size_t size = (size_t)(end - reply_space);
     size_t padded = (size + 7) & ~(size_t)7;
-    LS_ASSERT(padded <= sizeof reply_space && padded <= UINT16_MAX);
+    _Static_assert(sizeof reply_space <= UINT16_MAX, "the size of a reply fits into a record");
+    LS_ASSERT(padded <= sizeof reply_space);
     memset(reply_space + size, 0, padded - size);
     reply->rec.size = (uint16_t)padded;
 }

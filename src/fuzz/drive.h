@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Does the run of a fuzzer's input (input.h). */
+/* Does the run of a fuzzer's input (input_format.h). */
 #ifndef FUZZ_DRIVE_H
 #define FUZZ_DRIVE_H
 
-#include "fuzz/input.h"
+#include "fuzz/input_format.h"
 #include "fuzz/situations.h"
 #include "scenario/outcome.h"
 

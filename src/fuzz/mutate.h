@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Mutations of a fuzzer's input (input.h) by whole decisions, not by bytes. They insert, delete, swap or
+/* Mutations of a fuzzer's input (input_format.h) by whole decisions, not by bytes. They insert, delete, swap or
  * repeat decisions, move a fault or change its client, continue like another input, or change a byte of
  * the header. */
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H
 
 #include "base/rng.h"
-#include "fuzz/input.h"
+#include "fuzz/input_format.h"
 
 /* Writes a mutant of `in` to `out`, and returns its size. `max` is the room in `out`, FUZZ_HEADER + 2 at
  * least. Some mutations copy from another input, `other`, which may be empty. Equal generators make equal

@@ -65,7 +65,7 @@ enum lock_ear {
     LOCK_EAR_READING,   /* the read that sets the watch is in flight */
     LOCK_EAR_LISTENING, /* the watch stands */
     LOCK_EAR_LATER,     /* the read failed and waits for the retry timer or the next connection */
-    LOCK_EAR_OFF,       /* the own node is gone, may not be read, or needs no watch: no read will follow */
+    LOCK_EAR_OFF,       /* the own node is gone, may not be read, or needs no watch. A new node begins with DEAF. */
 };
 
 /* After LOCK_LOST_SUSPECT lost creates in a row, each further create of a claim waits (session.c). The delay
@@ -126,7 +126,7 @@ struct lock_claim {
     /* of a taker: leases that it asks for; of its first lease: that number until the owner is told; else 0 */
     uint32_t units;
     uint32_t granted; /* of a taker: leases that are granted */
-    /* bytes of SetWatches for the longest watch that this claim may have; see request_limit.c */
+    /* bytes of SetWatches for the longest watch that this claim may have; see packet_size.c */
     uint32_t reserved;
     uint32_t below;    /* claims below this one in the tree by watch_id */
     uint16_t watch_id; /* context of its watches, from 1, different from that of all other claims */
@@ -288,7 +288,7 @@ void lock_index_add(struct lock_claim *claim);
 void lock_index_disown(struct lock_claim *claim);
 void lock_index_remove(struct lock_claim *claim);
 
-/* ---- request_limit.c: what servers take in one request ---- */
+/* ---- packet_size.c: what servers take in one request ---- */
 
 /* Return whether SetWatches has room for another claim; for a pending claim's watch on its predecessor; for
  * watches of all holders of a mutex on their own nodes. */

@@ -4,7 +4,7 @@
 /* The lock library for Redis, inside.
  *
  * The connections are in client.c, the scripts and replies in request.c, the attempts to get a key in
- * lock.c. The owners and their answers are in claim.c, the public functions in redis_mutex.c.
+ * lock.c. The owners and their answers are in owner_queue.c, the public functions in redis_mutex.c.
  *
  * A client makes one attempt at a time to get a key, for all owners that wait for it. The attempt has an id,
  * which becomes the value of the key. The owner that has waited longest is granted the key. If no owner waits

@@ -5,8 +5,8 @@
 #include "plugin/plugin.h"
 
 #include "base/assert.h"
-#include "base/shared_object.h"
-#include "base/unchanged_memory.h"
+#include "base/guarded_variables.h"
+#include "base/shared_object_path.h"
 #include "sim/sandbox.h"
 
 #include <dlfcn.h>

@@ -11,7 +11,7 @@
 #include "sim/sandbox.h"
 
 #include "base/assert.h"
-#include "base/unchanged_memory.h"
+#include "base/guarded_variables.h"
 
 #include <pthread.h>
 #include <setjmp.h>

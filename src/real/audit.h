@@ -49,7 +49,7 @@ struct real_audit {
     uint32_t lost;    /* acknowledged writes that are not on the chain */
     uint32_t unheard; /* writes on the chain that were never acknowledged */
     bool settled;     /* lost and unheard are known */
-    bool sound;       /* the chain goes back to the first write, and the counter's value is its length */
+    bool sound;       /* the chain of the counter goes back to the first write, and its length is the value */
 };
 
 void real_audit_init(struct real_audit *audit);

@@ -4,7 +4,7 @@
 #include "replay/export_test.h"
 
 #include "base/assert.h"
-#include "base/shared_object.h"
+#include "base/shared_object_path.h"
 #include "replay/replay.h"
 #include "scenario/loaded_properties.h"
 

@@ -6,7 +6,7 @@
 #ifndef REPLAY_LIVENESS_CIRCLE_H
 #define REPLAY_LIVENESS_CIRCLE_H
 
-#include "replay/liveness_hopeless.h"
+#include "replay/hopeless_check.h"
 #include "scenario/lasso.h"
 
 struct round {

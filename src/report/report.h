@@ -7,9 +7,9 @@
 #define REPORT_REPORT_H
 
 #include "scenario/coverage.h"
+#include "scenario/exercised_items.h"
 #include "scenario/outcome.h"
 #include "scenario/scenario.h"
-#include "scenario/tried_items.h"
 
 #include <stdio.h>
 

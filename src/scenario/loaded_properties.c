@@ -4,7 +4,7 @@
 #include "scenario/loaded_properties.h"
 
 #include "base/assert.h"
-#include "base/shared_object.h"
+#include "base/shared_object_path.h"
 #include "check/loaded.h"
 #include "scenario/property_file.h"
 

@@ -11,7 +11,7 @@
 #define SCENARIO_NARRATE_H
 
 #include "scenario/scenario.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 struct narrator;
 

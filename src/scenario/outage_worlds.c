@@ -4,8 +4,8 @@
 #include "scenario/outage_worlds.h"
 
 #include "base/assert.h"
+#include "scenario/fixed_text.h"
 #include "scenario/repetition_worlds.h"
-#include "scenario/text_buffer.h"
 
 #include <stdbool.h>
 #include <stdint.h>

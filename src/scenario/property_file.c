@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/file.h"
-#include "base/shared_object.h"
+#include "base/shared_object_path.h"
 
 #include <dlfcn.h>
 #include <link.h>

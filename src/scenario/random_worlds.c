@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/rng.h"
 #include "coord/coordinator.h"
-#include "scenario/text_buffer.h"
+#include "scenario/fixed_text.h"
 
 #include <lockstep/sim.h>
 #include <stdbool.h>

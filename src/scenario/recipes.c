@@ -4,7 +4,7 @@
 #include "scenario/recipes.h"
 
 #include "base/assert.h"
-#include "base/shared_object.h"
+#include "base/shared_object_path.h"
 #include "broken/broken.h"
 #include "recipes/recipe_mutex.h"
 #include "sim/abilities.h"

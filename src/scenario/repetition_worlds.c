@@ -4,7 +4,7 @@
 #include "scenario/repetition_worlds.h"
 
 #include "base/assert.h"
-#include "scenario/text_buffer.h"
+#include "scenario/fixed_text.h"
 
 /* More than 256, so that a number of 8 bits wraps. */
 #define TURNS 300

@@ -10,7 +10,7 @@
 #define SCENARIO_SCENARIO_H
 
 #include "check/check.h"
-#include "scenario/tried_items.h"
+#include "scenario/exercised_items.h"
 #include "trace/text_input.h"
 
 #include <lockstep/sim.h>

@@ -4,9 +4,9 @@
 #include "scenario/small_worlds.h"
 
 #include "base/assert.h"
+#include "scenario/fixed_text.h"
 #include "scenario/outage_worlds.h"
 #include "scenario/random_worlds.h"
-#include "scenario/text_buffer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 /* Says which actions are enabled, and does one. */
 #include "base/assert.h"
-#include "base/clock_bounds.h"
+#include "base/next_event_time.h"
 #include "sim/world.h"
 
 #include <lockstep/error.h>

@@ -5,7 +5,7 @@
 #ifndef SIM_SANDBOX_H
 #define SIM_SANDBOX_H
 
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>

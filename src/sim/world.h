@@ -12,7 +12,7 @@
 #include "coord/coordinator.h"
 #include "sim/abilities.h"
 #include "sim/sandbox.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/sim.h>
 
@@ -408,7 +408,7 @@ void observe(const struct event *event);
 /* Returns an event of a process at the present time, of no lock. */
 struct event observe_process(int kind, int p);
 
-/* ---- choice_points.c: worlds that lack choice points ---- */
+/* ---- ablation.c: worlds that lack choice points ---- */
 
 void without_constants(struct world_options *options);
 

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "base/huge.h"
+#include "base/huge_pages.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
 #include "state/visited.h"
 
 #include "base/assert.h"
-#include "base/huge.h"
+#include "base/huge_pages.h"
 #include "state/bitstate.h"
 
 #include <sched.h>

@@ -251,7 +251,9 @@ static void renew(void *ctx)
     }
 }
 
-/* Answers the acquire with `rc`, and gives back the key if its request may take it. */
+/* Answers the acquire with `rc`. If a request that takes the key is under way, its reply decides whether the
+ * key is given back. If none is, setnx_owned gives the key back, since a reply may have been lost, and
+ * naive_setnx leaves it to its lease. */
 static void abandon(struct attempt *attempt, int rc)
 {
     struct state *state = attempt->state;

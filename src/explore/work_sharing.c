@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "explore/work_queue.h"
+#include "explore/work_sharing.h"
 
 #include "base/assert.h"
 #include "explore/checkpoint.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "fuzz/input.h"
+#include "fuzz/input_format.h"
 
 #include "base/assert.h"
 #include "coord/coordinator.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#ifndef REPLAY_LIVENESS_HOPELESS_H
-#define REPLAY_LIVENESS_HOPELESS_H
+#ifndef REPLAY_HOPELESS_CHECK_H
+#define REPLAY_HOPELESS_CHECK_H
 
 #include "scenario/run.h"
 

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Semantic events (D5), which users' own judges see too: <lockstep/event.h>. Here are their names. */
-#ifndef TRACE_EVENT_H
-#define TRACE_EVENT_H
+#ifndef TRACE_EVENT_NAMES_H
+#define TRACE_EVENT_NAMES_H
 
 #include <lockstep/event.h>
 

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Large pages, for memory with random access: TLB misses and page faults become rare. */
-#ifndef BASE_HUGE_H
-#define BASE_HUGE_H
+#ifndef BASE_HUGE_PAGES_H
+#define BASE_HUGE_PAGES_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The names of users' shared objects: in --recipe FILE.so, in --property FILE.so, and in traces. */
-#ifndef BASE_SHARED_OBJECT_H
-#define BASE_SHARED_OBJECT_H
+#ifndef BASE_SHARED_OBJECT_PATH_H
+#define BASE_SHARED_OBJECT_PATH_H
 
 #include <stdbool.h>
 #include <stddef.h>

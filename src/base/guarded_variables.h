@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Memory that must not change: the variables of shared objects whose functions must not keep state. */
-#ifndef BASE_UNCHANGED_MEMORY_H
-#define BASE_UNCHANGED_MEMORY_H
+#ifndef BASE_GUARDED_VARIABLES_H
+#define BASE_GUARDED_VARIABLES_H
 
 #include <stdbool.h>
 #include <stddef.h>

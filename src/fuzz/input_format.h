@@ -17,8 +17,8 @@
  * low four bits the client. Neither depends on the decisions before; an impossible decision is skipped. So a
  * decision can be inserted or deleted, and the others keep their meaning. Behind the decisions the default
  * schedule goes on until the programs have ended; then all faults end and rest is judged. */
-#ifndef FUZZ_INPUT_H
-#define FUZZ_INPUT_H
+#ifndef FUZZ_INPUT_FORMAT_H
+#define FUZZ_INPUT_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "replay/liveness_hopeless.h"
+#include "replay/hopeless_check.h"
 
 #include "base/assert.h"
 #include "state/canon.h"

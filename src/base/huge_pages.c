@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "base/huge.h"
+#include "base/huge_pages.h"
 
 #include <stdint.h>
 #include <sys/mman.h>

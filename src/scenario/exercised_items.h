@@ -5,8 +5,8 @@
  * programs that were done, and programs that ended. A pass says nothing about a fault that no run could have.
  *
  * A search caches steps, but does each at least once in the world itself, so it misses no item. */
-#ifndef SCENARIO_TRIED_ITEMS_H
-#define SCENARIO_TRIED_ITEMS_H
+#ifndef SCENARIO_EXERCISED_ITEMS_H
+#define SCENARIO_EXERCISED_ITEMS_H
 
 #include <lockstep/sim.h>
 

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Text that is written piece by piece into memory of a fixed size. */
-#ifndef SCENARIO_TEXT_BUFFER_H
-#define SCENARIO_TEXT_BUFFER_H
+#ifndef SCENARIO_FIXED_TEXT_H
+#define SCENARIO_FIXED_TEXT_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "base/unchanged_memory.h"
+#include "base/guarded_variables.h"
 
 #include <stdlib.h>
 

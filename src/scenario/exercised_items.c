@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "scenario/tried_items.h"
+#include "scenario/exercised_items.h"
 
 #include "base/assert.h"
 #include "coord/coordinator.h"

@@ -6,8 +6,8 @@
  * Layers do not depend on each other, nor do sets of run constants: each part is a search of its own from the
  * same first state. One process searches the parts in order, and stops at the first that is not complete. The
  * outcomes of all parts make the outcome of one process. */
-#ifndef EXPLORE_SEARCH_PARTS_H
-#define EXPLORE_SEARCH_PARTS_H
+#ifndef EXPLORE_MERGE_PARTS_H
+#define EXPLORE_MERGE_PARTS_H
 
 #include "explore/explore.h"
 

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The bounds of the next step of a world's clock. Moments are in ms of that clock; INT32_MAX = none. */
-#ifndef BASE_CLOCK_BOUNDS_H
-#define BASE_CLOCK_BOUNDS_H
+#ifndef BASE_NEXT_EVENT_TIME_H
+#define BASE_NEXT_EVENT_TIME_H
 
 #include <stdint.h>
 

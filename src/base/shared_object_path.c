@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "base/shared_object.h"
+#include "base/shared_object_path.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "scenario/text_buffer.h"
+#include "scenario/fixed_text.h"
 
 #include "base/assert.h"
 

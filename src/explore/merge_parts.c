@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "explore/search_parts.h"
+#include "explore/merge_parts.h"
 
 #include "base/assert.h"
 #include "explore/search.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 static const char *const NAMES[] = {
     [EVENT_ASKED] = "asked",

@@ -6,8 +6,8 @@
  * Workers are forked processes, each with a world of its own at the same address (D3b). A piece of work is a
  * path from the first state to some state, and untried actions of that state. A worker gives a piece away
  * when another worker waits for one. */
-#ifndef EXPLORE_WORK_QUEUE_H
-#define EXPLORE_WORK_QUEUE_H
+#ifndef EXPLORE_WORK_SHARING_H
+#define EXPLORE_WORK_SHARING_H
 
 #include "explore/search.h"
 
