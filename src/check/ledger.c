@@ -598,7 +598,7 @@ static void forget_room(struct check_table *table, const struct check_context *c
             node->flags &= (uint16_t)~NODE_HAD_ROOM;
 }
 
-/* Drops the record of a capacity that says nothing: the process knows the declared capacity, and has known no
+/* Drops the record of a capacity that says nothing. The process knows the declared capacity. It has known no
  * larger one since it last began to wait without any claim. */
 static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
                             struct check_record *known)

@@ -4,7 +4,8 @@
 /* The state of the judges: one sorted table of records, and the ledger of facts that several judges share.
  *
  * Records are ordered by kind, lock, process, owner and a. Each kind belongs to the ledger or to one judge;
- * RECORD_APART belongs to two, which put and drop it at the same events. A record is dropped as soon as no later verdict depends on it, so that equal futures give equal bytes. */
+ * RECORD_APART belongs to two, which put and drop it at the same events. A record is dropped as soon as no
+ * later verdict depends on it, so that equal futures give equal bytes. */
 #ifndef CHECK_STATE_H
 #define CHECK_STATE_H
 
@@ -287,8 +288,8 @@ int ledger_directory(struct check_table *table, int lock, int64_t czxid);
 /* Returns true if the process has a contender node in the line of the lock's group. */
 bool ledger_has_node(struct check_table *table, const struct check_context *context, int lock, int process);
 
-/* Returns the number of nodes of the process that queue (LS_NODE_QUEUED: no contenders), and that it created in
- * a session whose link is up. */
+/* Returns the number of nodes of the process that queue (LS_NODE_QUEUED: no contenders), and that it created
+ * in a session whose link is up. */
 int ledger_queued(struct check_table *table, int lock, int process);
 
 /* Returns true if the operator deleted a contender of the process in its wait, and it has no other one. */

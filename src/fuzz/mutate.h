@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Mutations of a fuzzer's input (input_format.h) by whole decisions, not by bytes. They insert, delete, swap or
- * repeat decisions, move a fault or change its client, continue like another input, or change a byte of
+/* Mutations of a fuzzer's input (input_format.h) by whole decisions, not by bytes. They insert, delete, swap
+ * or repeat decisions, move a fault or change its client, continue like another input, or change a byte of
  * the header. */
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H

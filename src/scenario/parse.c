@@ -31,7 +31,7 @@ bool parser_goes_on(struct parser *parser)
 {
     struct input_mistakes *mistakes = parser->mistakes;
     LS_ASSERT(mistakes == NULL || mistakes->count <= INPUT_MISTAKES_MAX);
-    /* The expected part asks after each of its complaints, and the file's loop asks once more when it ends. */
+    /* The expected part asks after each of its complaints, and the file's loop asks once more at its end. */
     bool full = mistakes == NULL || mistakes->count == INPUT_MISTAKES_MAX;
     LS_ASSERT(full || parser->error == &mistakes->mistake[mistakes->count]);
     if (full || ++mistakes->count == INPUT_MISTAKES_MAX) {
