@@ -5,7 +5,7 @@
  * random runs a core makes in a second. Absolute times are for the reader; ratios are printed against a plain copy of the
  * same number of bytes in the same run. */
 #include "base/rng.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/sim.h>
 #include <stdio.h>

@@ -73,11 +73,11 @@ CALLBACKS = {
     "ls_revoke_fn": ("mutex.h", "src/lock/revoke.c", "done(session, user, rc)", "rc"),
     "on_event": ("session.h", "src/lock/delivery.c", "ops->on_event(session, listener, event, id)", None),
     "write": ("telemetry.h", "src/lock/telemetry.c", "log->write(log, (enum ls_log_level)line.level, line.text)", None),
-    "on_done of redis_mutex.h": ("redis_mutex.h", "src/lockredis/claim.c", "ops->on_done(mutex, claim->owner, claim->done_rc, token)",
+    "on_done of redis_mutex.h": ("redis_mutex.h", "src/lockredis/owner_queue.c", "ops->on_done(mutex, claim->owner, claim->done_rc, token)",
                                  "claim->done_rc"),
-    "on_freed of redis_mutex.h": ("redis_mutex.h", "src/lockredis/claim.c", "ops->on_freed(mutex, claim->owner, claim->freed_rc)",
+    "on_freed of redis_mutex.h": ("redis_mutex.h", "src/lockredis/owner_queue.c", "ops->on_freed(mutex, claim->owner, claim->freed_rc)",
                                   "claim->freed_rc"),
-    "on_lost of redis_mutex.h": ("redis_mutex.h", "src/lockredis/claim.c", "ops->on_lost(mutex, claim->owner, claim->token)", None),
+    "on_lost of redis_mutex.h": ("redis_mutex.h", "src/lockredis/owner_queue.c", "ops->on_lost(mutex, claim->owner, claim->token)", None),
 }
 # A code that stands in the comment of a function and is no answer of it, or none that any caller can get.
 NO_ANSWER = {

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The main target: worlds of two to eight clients that take locks, with every kind of fault, judged by all properties. What the
- * bytes mean: src/fuzz/input.h. LOCKSTEP_RECIPE names another built-in recipe than the mutex. */
+ * bytes mean: src/fuzz/input_format.h. LOCKSTEP_RECIPE names another built-in recipe than the mutex. */
 #include "scenario/recipes.h"
 #include "target.h"
 #include "worlds.h"

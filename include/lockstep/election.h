@@ -90,13 +90,13 @@ struct ls_election_options {
 };
 
 struct ls_election {
-    struct ls_mutex mutex; /* whose owner the candidate is */
+    struct ls_mutex mutex; /* the candidate is an owner of this mutex */
     struct ls_session_listener listener;
     struct ls_ref options;
-    struct ls_mutex_options inner; /* of the mutex, if the election has an ACL or counters */
+    struct ls_mutex_options inner; /* options of the mutex, if the election has an ACL or counters */
     struct lock_term_wait *waits;  /* list of threads that wait for a term */
     bool candidate;                /* the process stands or leads */
-    bool suspended;                /* on_suspended was told of this term, and on_restored was not */
+    bool suspended;                /* of this term on_suspended was called, and on_restored was not since */
     bool gone;                     /* the node of the term was deleted, and on_deposed is to be told */
     bool leading;                  /* a callback of ls_election_lead() runs: no other term may begin */
 };

@@ -25,19 +25,14 @@ extern "C" {
 enum event_kind {
     /* ---- The client's side: calls to the recipe, and its answers. ---- */
 
-    /* process, lock, owner: the owner asks for the lock. Further:
-     * - timeout_ms, -1 = for ever, 0 = try.
-     * - call_locks = the locks of a call for several, a bit for each; else 0. */
-    EVENT_ASKED,
+    EVENT_ASKED, /* process, lock, owner; timeout_ms, call_locks: the owner asks for the lock */
     /* process, lock, owner; fencing token; session = that of the handle which holds it, 0 = none; depth */
     EVENT_GRANTED,
-    /* process, lock, owner; rc: the acquire ended without the lock; within_stop = 1 if the answer came
-     * within stop(), or within close() of this lock; else 0 */
-    EVENT_FAILED,
+    EVENT_FAILED,   /* process, lock, owner; rc, within_stop: the acquire ended without the lock */
     EVENT_CANCELED, /* process, lock, owner: the caller gives the pending acquire up; FAILED follows */
     EVENT_RELEASED, /* process, lock, owner; depth that is left; 0 = the caller stops using the lock now */
     EVENT_REFUSED,  /* process, lock, owner; rc: a release was refused, or a cancel within a report */
-    EVENT_FREED,    /* process, lock, owner; rc: the release is complete; within_stop as of FAILED */
+    EVENT_FREED,    /* process, lock, owner; rc, within_stop: the release is complete */
     EVENT_WARNED,   /* process, lock; warning */
     EVENT_IDLE,     /* process: the recipe has no work left in the background */
 
@@ -69,8 +64,7 @@ enum event_kind {
      * - node_role = 1 for a contender: an ephemeral child of the lock's directory; 2 for a node that queues
      *   (LS_NODE_QUEUED in recipe.h); else 0.
      * - owner = number of its directory among those of the recipe, 0 if that names none.
-     * - creator_idle = 1 if node_role is not 0, and idle() of its process says that no clean-up is left over;
-     *   else 0. */
+     * - creator_idle; 0 also if node_role is 0. */
     EVENT_NODE_CREATED,
     /* process, lock, session, path, node_role likewise; czxid; change_zxid = zxid of the deletion;
      * owner = one of these:
@@ -82,8 +76,7 @@ enum event_kind {
      * - 0: a server deleted it, its session was over already, or the reason is unknown (a real server). */
     EVENT_NODE_DELETED,
     EVENT_SESSION_OPENED, /* process, session: its opening is committed */
-    /* process, session: expired or closed at the server, and its nodes still stand; time_is_up = 1
-     * if it was up by the clock */
+    /* process, session; time_is_up: expired or closed at the server, and its nodes still stand */
     EVENT_SESSION_CLOSING,
     EVENT_SESSION_CLOSED, /* process, session: its nodes are gone from the committed log */
 
@@ -103,9 +96,7 @@ enum event_kind {
      * - change_zxid = zxid of the change, 0 = told at reconnect.
      * - owner = 1 if it was a node of this process; else 0. */
     EVENT_WOKEN,
-    /* process, lock, owner: a write reached the resource; fencing token that was sent. Further:
-     * - taken = 1 if the resource took the write, 0 if it refused.
-     * - guard_czxid = czxid of the contender node (the token) if a guarded multi wrote; else 0. */
+    /* process, lock, owner; fencing token that was sent, taken, guard_czxid: a write reached the resource */
     EVENT_EFFECT,
     /* process, lock, owner; rc: the answer to a guarded write; fencing token of the hold under which it was
      * written */
@@ -133,10 +124,8 @@ enum event_kind {
 
     /* ---- The run, and further kinds. A new kind goes to the end: numbers of kinds never change. ---- */
 
-    EVENT_REST, /* quiet: connected, no message under way, no timer of work armed, no fault pending */
-    /* process: a callback was run, and no request of the process is under way.
-     * - idle = 1 if idle() of the recipe says that no clean-up is left over; else 0. */
-    EVENT_SETTLED,
+    EVENT_REST,    /* quiet: connected, no message under way, no timer of work armed, no fault pending */
+    EVENT_SETTLED, /* process; idle: a callback was run, and no request of the process is under way */
     /* process, lock; rc: 0 = all acquires, holds and releases of the lock by this process are over;
      * negative = the close was refused and has changed nothing */
     EVENT_LOCK_CLOSED,
@@ -152,9 +141,7 @@ enum event_kind {
      * missing. The server read it after the operator's last deletion of a contender of this process.
      * Worlds with one server only */
     EVENT_LISTED,
-    /* process, lock, owner; fencing token: the hold is over. Its session goes on. lease_timer = 1 if a
-     * timer of LS_TIMER_LEASE (recipe.h) fired in this step; else 0 */
-    EVENT_HOLD_LOST,
+    EVENT_HOLD_LOST, /* process, lock, owner; fencing token, lease_timer: the hold is over, its session not */
     /* process, lock; capacity of the lock's group that the process knows from now on. A close of
      * the lock, and the end of the process, restore the declared capacity */
     EVENT_CAPACITY,
@@ -258,7 +245,7 @@ struct event {
         int32_t taken;      /* EFFECT: 1 = the resource took the write, 0 = refused */
         int32_t action;     /* FAULT: enum action_kind */
         int32_t offence;    /* MISBEHAVED: enum event_offence */
-        int32_t idle;       /* SETTLED: answer of idle(), 0 or 1 */
+        int32_t idle;       /* SETTLED: 1 = the recipe's idle() says that no clean-up is left over, else 0 */
         int32_t capacity;   /* CAPACITY, COUNT_SET: number of units; with COUNT_SET, 0 = none */
         int32_t outage;     /* OUTAGE: 1 = begins, 0 = over */
     };
@@ -273,7 +260,7 @@ struct event {
         int64_t within_stop;  /* FAILED, FREED: 1 = answer within stop(), or within close() of the lock; else
                                  0 */
         int64_t doubt;        /* DOUBTS: enum event_doubt */
-        int64_t creator_idle; /* NODE_CREATED: answer of idle() of the creator, 0 or 1 */
+        int64_t creator_idle; /* NODE_CREATED: 1 = the creator's idle() says that no clean-up is left over */
         int64_t change_zxid;  /* NODE_DELETED, NODE_SET, WATCH_GONE, WOKEN: zxid of the change; 0 = told at
                                  reconnect */
         int64_t guard_czxid;  /* EFFECT: czxid of the contender that a guarded multi checked; 0 = no guard */

@@ -169,7 +169,7 @@ typedef void (*fakezk_observer)(void *ctx, const struct fakezk_event *event);
 void fakezk_open(struct arena *arena, const struct fakezk_options *options, fakezk_observer observer,
                  void *ctx);
 
-/* Removes names that make no difference (`unread`) from the list that is the next message of the handle.
+/* Removes the names that `unread` of the options marks from the list that is the next message of the handle.
  * Returns false if that message is no list, or no name was removed. */
 bool fakezk_drop_unread(int client, int slot);
 
@@ -202,19 +202,21 @@ int fakezk_entered(void); /* returns the entered client, -1 = none */
 /* Lists the possible steps in canonical order. Returns their number; more than `capacity` are a trouble. */
 int fakezk_steps(struct fakezk_step *out, int capacity);
 
-/* Lists the possible steps that belong to a client; with FAKEZK_NONE, those that belong to none. All these
- * lists together have all steps. */
+/* Lists the possible steps that belong to a client, BURY and EXPIRE of its sessions included; with
+ * FAKEZK_NONE, those that belong to no client. All these lists together have all steps, in another order than
+ * fakezk_steps(). */
 int fakezk_steps_of(int client, struct fakezk_step *out, int capacity);
 
-/* Lists the part of fakezk_steps() for a client; with FAKEZK_NONE, the part behind those of all clients.
- * These parts one after the other are the whole list. */
+/* Lists one part of fakezk_steps(): the part of a client, without BURY and EXPIRE. With FAKEZK_NONE, lists
+ * the rest, which follows the parts of all clients. The parts of clients 0, 1, ... and then the rest are the
+ * whole list. */
 int fakezk_steps_in_turn(int client, struct fakezk_step *out, int capacity);
 
-/* Writes the blocks that the steps of a client, or with FAKEZK_NONE of no client, mostly read, ascending.
- * Returns their number. */
+/* Writes the indices of the arena blocks that most steps of a client read, ascending; with FAKEZK_NONE, those
+ * of the steps that belong to no client. Returns their number. */
 int fakezk_scope(int client, int *blocks);
 
-/* Returns the block of a client. */
+/* Returns the index of the arena block of a client. */
 int fakezk_client_block(int client);
 
 /* Returns whether a step is possible. Cheaper than the list. */
@@ -260,8 +262,8 @@ bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late);
 /* Returns the number of sent requests that the server has not read. */
 int fakezk_unread_requests(int client, int handle);
 
-/* Returns whether such a cut hides the answer to a write from the client: the write is applied, or one of the
- * `apply` requests. */
+/* Returns whether fakezk_cut() with these arguments hides the answer to a write from the client. The write is
+ * applied already, or is one of the `apply` requests. */
 bool fakezk_hides_write(int client, int handle, int keep, int apply);
 
 /* Returns the number of messages that the client has not received. */
@@ -307,7 +309,7 @@ bool fakezk_session_live(int32_t session);
 void fakezk_freeze(int server, bool on);
 bool fakezk_is_frozen(int server);
 
-/* Tells a server to lag, or no longer: a well-behaved system does not let a lagging one catch up. */
+/* Makes a server lag, or ends that. The default schedule does not let a lagging server catch up. */
 void fakezk_lag(int server, bool on);
 bool fakezk_is_lagging(int server);
 
@@ -362,9 +364,9 @@ void fakezk_operator_preset(const char *path, int32_t next_sequence);
 void fakezk_keep(int place);
 void fakezk_put_back(int place);
 
-/* Chooses the area of memory that callbacks are lent from now on: 0, as in ordinary steps, or 1. With 1,
- * area 0 cannot be accessed if an aligned word of the arena points into it. A recipe that uses memory lent
- * to a callback that is over gets a SIGSEGV there. No callback may be running. */
+/* Chooses the area of memory that is lent to callbacks from now on: 0, as in ordinary steps, or 1. With 1,
+ * area 0 cannot be accessed if an aligned word of the arena points into it. A recipe that uses memory lent to
+ * a callback that is over gets a SIGSEGV there. No callback may be running. */
 #define FAKEZK_POISON 0xa5 /* byte that overwrites lent memory when its callback is over */
 void fakezk_lend(int area);
 
@@ -372,7 +374,7 @@ void fakezk_lend(int area);
  * again. */
 bool fakezk_lent_is_whole(void);
 
-/* Returns whether these pointers have one place, the first in area 0 and the second in area 1. */
+/* Returns whether the first pointer lies in area 0, and the second one at the same offset in area 1. */
 bool fakezk_same_lent(uint64_t from_0, uint64_t from_1);
 
 /* Returns the kind of the next callback of this handle: equal numbers for equal kinds. */
@@ -401,8 +403,9 @@ bool fakezk_terminal(int client, int handle);   /* the session has expired, or c
 int fakezk_outstanding(int client, int handle); /* returns the number of unanswered requests */
 int fakezk_queued(int client, int handle);      /* returns the number of undelivered messages */
 
-/* Returns whether the client has one open handle, and no act but its own is about to end the link or
- * session. */
+/* Returns whether the client has one open handle, whose link is up and whose session is live. The client is
+ * neither paused nor partitioned, and its server is not frozen. So only a fault, or a call of the client
+ * itself, ends the link or the session. */
 bool fakezk_stands(int client);
 
 /* Returns whether no other action removes or changes the next delivery of a handle. The handle is the

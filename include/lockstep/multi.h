@@ -5,12 +5,12 @@
  * InterProcessMultiLock does. A member is a mutex, a half of a read-write lock, or leases of a semaphore.
  * The members may be of one session or of several, also of sessions with different ensembles.
  *
- * An acquire asks for the members one after the other, in the order of the bytes of their paths. A
- * semaphore is ordered by the path of its line, PATH/locks. So two programs whose sessions have one
- * chroot, and that name the same locks in different orders, do not wait for each other. Members with equal
- * paths are asked for in the order in which they were added. Such members must be of different ensembles,
- * or under different chroots. There two programs may wait for each other, unless they ask in the same
- * order. A deadline ends such a wait.
+ * An acquire asks for the members one after the other, in the order of the bytes of their paths. A semaphore
+ * is ordered by the path of its line, PATH/locks. So two programs whose sessions have one chroot, and that
+ * name the same locks in different orders, do not wait for each other. Members with equal paths are asked for
+ * in the order in which they were added. Such members must be of different ensembles, or under different
+ * chroots. Two programs that add such members in different orders may wait for each other. A deadline ends
+ * such a wait.
  *
  * If one member is refused, the members that were granted before are given back in reverse order. If one
  * is lost before all are granted, the others are given back, and the acquire asks for all of them again.
@@ -36,7 +36,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct ls_multi;
-struct lock_bundle; /* private: what one owner has of the members, or asks for */
+struct lock_bundle; /* private: the members that one owner holds or asks for */
 
 /* The result of an acquire. */
 struct ls_multi_outcome {
@@ -92,23 +92,23 @@ struct ls_multi_member {
         struct ls_semaphore semaphore;
     } lock;
     struct ls_multi *multi;
-    struct ls_multi_member *next; /* in the order of asking; the caller's array has the order of adding */
+    struct ls_multi_member *next; /* next member to ask for; NULL = the last one */
     struct ls_mutex *face;        /* the part of `lock` that is asked for */
     uint32_t leases;              /* number of leases, or 0 if the member is no semaphore */
     uint32_t kind;
 };
 
 struct ls_multi {
-    struct ls_env *env; /* of all members, NULL as long as there is none, and after close */
+    struct ls_env *env; /* environment of all members; NULL = there is no member yet, or closed */
     struct ls_multi_member *members;
-    struct ls_multi_member *first; /* in the order of asking */
+    struct ls_multi_member *first; /* member that is asked for first; NULL = there is none */
     struct lock_bundle *bundles;
-    struct ls_session *session; /* of the first member that was added: threads sleep on it */
+    struct ls_session *session; /* session of the member that was added first; threads sleep on it */
     struct ls_ref options;
-    struct ls_mutex_options inner; /* of the members */
+    struct ls_mutex_options inner; /* options that each member is initialised with */
     uint32_t capacity;
     uint32_t count;
-    uint32_t busy; /* threads inside of the multi that may drop the mutex */
+    uint32_t busy; /* number of threads in functions of the multi that may drop the mutex */
     bool asked;    /* members have been asked for: no member can be added */
     bool closing;
 };

@@ -35,7 +35,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct ls_mutex;
-struct lock_place; /* private: the path, shared with what the janitor has left to do */
+struct lock_place; /* private: the path, which work left to the janitor shares */
 
 /* Longest path of a mutex, in bytes. */
 #define LS_MUTEX_PATH_SIZE_MAX 900
@@ -61,7 +61,7 @@ struct ls_participant {
 
 /* The contenders of a mutex at one moment, as ls_mutex_participants() gives them. */
 struct ls_participants {
-    struct ls_env *env;          /* private: whose memory the list is */
+    struct ls_env *env;          /* private: environment whose memory the list is */
     struct ls_participant *list; /* `count` contenders in the order of the queue; NULL if there is no list */
     int count;
 };
@@ -73,8 +73,9 @@ struct ls_mutex_ops {
 
     /* Tells how the release of an owner's last level ended. `rc` is one of these:
      * - 0: the node is gone.
-     * - LS_EUNSURE: the server's answer was lost, or the mutex is being closed.
-     * - LS_ENOAUTH, LS_EZK: the server refused to delete the node.
+     * - LS_EUNSURE: there was no connection, the server's answer was lost, the server refused for now, or the
+     *   mutex or the session is being closed.
+     * - LS_ENOAUTH, LS_EZK: the server refused for good to delete the node.
      * - LS_ELOST: another client had deleted the node before, so the hold had been lost.
      *
      * After LS_EUNSURE the janitor removes the node. After LS_ENOAUTH and LS_EZK the node stays until the
@@ -126,7 +127,7 @@ struct ls_mutex {
     struct ls_ref options;
     const char *contents; /* caller-owned */
     int32_t contents_size;
-    uint32_t warned; /* bit per enum ls_warning that has been told */
+    uint32_t warned; /* a bit for each enum ls_warning that has been told */
     bool revocable;  /* holders listen to requests to give the lock back */
     bool closing;    /* a thread is in ls_mutex_close() */
 };

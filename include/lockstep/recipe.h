@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The interface between a lock recipe and its driver: the simulated world, which this header also calls a
- * world.
+/* The interface between a lock recipe and its driver, which is a simulated world (below: a world).
  *
- * A recipe is one `struct ls_recipe` of plain functions over one state per process. It calls
- * <zookeeper/zookeeper.h>, <lockstep/env.h>, and functions of the C library that look at their arguments
- * alone.
+ * A recipe is one `struct ls_recipe` of plain functions over one state per process. It calls functions of
+ * <zookeeper/zookeeper.h>, functions of <lockstep/env.h>, and those functions of the C library whose results
+ * depend on their arguments alone.
  *
- * No function of a recipe waits: it starts requests and returns. Their results are told by ls_report().
+ * No function of a recipe waits: it starts requests and returns. The recipe tells their results by
+ * ls_report().
  *
  * The state:
  *
@@ -19,10 +19,10 @@
  *
  * The environment's mutex:
  *
- * - The driver holds it in no call of these functions.
- * - A recipe takes it for each function of env.h that expects it.
- * - A recipe has dropped it when one of these functions returns.
- * - A recipe has dropped it when it calls ls_report().
+ * - The driver does not hold the mutex when it calls a function of struct ls_recipe.
+ * - A recipe takes the mutex before it calls a function of env.h that expects it.
+ * - A recipe has dropped the mutex when a function of struct ls_recipe returns.
+ * - A recipe has dropped the mutex when it calls ls_report().
  *
  * Threads and processes:
  *
@@ -109,19 +109,22 @@ enum ls_node_class {
     LS_NODE_QUEUED,    /* it stands while its owner waits, and goes when its owner has its contenders */
 };
 
-/* The roles of timers. A world is at rest while only deadlines, upkeep, polls and renewals that have fired
- * since the last change, and timers that may not fire are armed. A poll or renewal fires again only after
- * something has changed. */
+/* The roles of timers. Without a clock, a poll or renewal that has fired fires again only after a change for
+ * its process. While a timer is armed, a world is not at rest. These timers do not count:
+ *
+ * - deadlines and upkeep,
+ * - polls and renewals that have fired since the last change,
+ * - LS_TIMER_LEASE and LS_TIMER_PATIENCE, while they may not fire. */
 enum ls_timer_role {
     LS_TIMER_WORK,     /* goes on with something, such as a retry */
     LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault may refuse the start of such a timer */
     LS_TIMER_UPKEEP,   /* keeps a hold fresh, as long as it lasts */
     LS_TIMER_POLL,     /* looks whether the lock is free */
     LS_TIMER_RENEWAL,  /* renews leases. While it is armed, a lease of the process ends by a fault alone */
-    LS_TIMER_STEP, /* gives a thread of the process its next turn. It needs no change since it has fired */
-    /* Ends a belief before the lease ends that it rests on. Without a clock, no lease of the process ends by
-     * itself while it is armed and the process is not paused. It fires while the process is cut off, or has
-     * neither a renewal armed nor a request without an answer. */
+    LS_TIMER_STEP,     /* gives a thread of the process its next turn. It fires again without any change */
+    /* Ends a belief before the end of the lease on which that belief rests. Without a clock: while this timer
+     * is armed and the process is not paused, no lease of the process ends by itself. The timer fires only
+     * while the process is cut off, or has neither a renewal armed nor a request without an answer. */
     LS_TIMER_LEASE,
     /* Gives up on an answer. Without a clock it fires only while the process is cut off, or while a fault
      * holds back all answers that the process awaits. */
@@ -186,8 +189,8 @@ struct ls_recipe {
      * - A timeout_ms of 0 asks for the lock only if it is free now, and fails with LS_EBUSY otherwise.
      * - A positive timeout_ms fails with LS_ETIMEDOUT after so many milliseconds.
      *
-     * If acquire() returns 0, exactly one GRANTED or FAILED report follows. The driver takes that report
-     * also before acquire() returns. If acquire() returns a negative code, no report follows. */
+     * If acquire() returns 0, exactly one GRANTED or FAILED report follows. That report may come before
+     * acquire() returns. If acquire() returns a negative code, no report follows. */
     int (*acquire)(void *state, int lock, int owner, int timeout_ms);
 
     /* Gives a pending acquire up: a FAILED report with LS_ECANCELED follows. Returns LS_ENOENT if no
@@ -203,9 +206,9 @@ struct ls_recipe {
      * of ZooKeeper. */
     enum ls_belief (*query)(const void *state, int lock, int owner);
 
-    /* Answers whether no clean-up is left over, such as a node to delete. A create that is under way for
-     * an ended acquire is clean-up too. idle() is pure too. At rest, NULL stands for a recipe that is
-     * idle. A world asks at rest, where nothing is under way: a recipe that is not idle there violates
+    /* Answers whether no clean-up is left over, such as a node to delete. A create that is under way for an
+     * ended acquire is clean-up too. idle() is pure like query(). NULL = a world asks nothing at rest. A
+     * world asks idle() at rest, where nothing is under way: a recipe that is not idle there violates
      * contract_is_kept. */
     bool (*idle)(const void *state);
 
@@ -231,9 +234,10 @@ struct ls_recipe {
     int (*revocable)(void *state, int lock);
     int (*revoke)(void *state, int lock, int place);
 
-    /* Shows all numbers that grow. It shows equal states in the same order. A search then counts states as
-     * one that differ only by an order-preserving renaming of these numbers. NULL = numbers are compared
-     * as they are, which is as sound, and slower.
+    /* Shows each number of the state that only grows, by a function of `rename`. Equal states show their
+     * numbers in the same order. With canon(), a search counts states as one that differ only by an
+     * order-preserving renaming of these numbers. NULL = numbers are compared as they are, which is as sound,
+     * and slower.
      *
      * A recipe with canon():
      *
@@ -253,9 +257,9 @@ struct ls_recipe {
      * - keeps pointers only at addresses that are multiples of 8. */
     bool symmetric;
 
-    /* An owner that holds a lock may acquire it again. It holds the lock until it has released it as
-     * often. The standard suite leaves out scenarios that acquire a held lock again, unless the recipe
-     * says `reentrant`. */
+    /* An owner that holds a lock may acquire it again. It holds the lock until it has released the lock as
+     * often as it has acquired it. The standard suite leaves out scenarios that acquire a held lock again,
+     * unless the recipe says `reentrant`. */
     bool reentrant;
 
     /* Both or none, for coverage reports; NULL = one state, called "any".
@@ -284,8 +288,8 @@ struct ls_recipe {
      * an attempt id of the process. All attempt ids of a process are equal but for their last 4 bytes.
      * unread() is pure.
      *
-     * With canon(), states then count as one that differ only in such names. Searches deliver some lists
-     * without such names, and end with an error if the states behind differ. */
+     * With canon(), states then count as one that differ only in such names. As a check, a search delivers a
+     * sample of lists without such names as well, and ends with an error if the resulting states differ. */
     void (*unread)(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
                    bool *unread);
 
@@ -311,9 +315,9 @@ struct ls_recipe {
     int (*close)(void *state, int lock);
     int (*open)(void *state, int lock);
 
-    /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant.
-     * The recipe takes them within the report of an acquire that failed, too. Without it a program leaves
-     * out the steps behind `on granted:` and `on failed:`. */
+    /* The recipe takes calls of acquire(), cancel(), release() and close() within the report of a grant. The
+     * recipe takes them within the report of an acquire that failed, too. If `in_reports` is false, a program
+     * leaves out the steps behind `on granted:` and `on failed:`. */
     bool in_reports;
 
     /* Answers whether the state is one that the recipe can be in: its invariants. NULL = the recipe has none.
@@ -336,9 +340,9 @@ struct ls_recipe {
     /* Kinds of lock that the recipe knows: LS_LOCK_BIT() of each. 0 stands for the mutex alone. */
     uint32_t kinds;
 
-    /* Tells the class of an ephemeral node. `below` is its path below that of the locks of a group. NULL =
-     * each child is a contender of the group's first lock. classify() is pure, and looks at its arguments
-     * alone.
+    /* Tells the class of an ephemeral node. `below` is the node's path, relative to the path of a group of
+     * locks. NULL = each child is a contender of the group's first lock. classify() is pure, and looks at its
+     * arguments alone.
      *
      * `*lock` is the index of the group's first lock. classify() sets it to the lock whose contender the
      * node is. */
@@ -358,7 +362,7 @@ struct ls_recipe {
     const char *const *directories;
 
     /* A hold of a lock with a count has one contender for each of its units. Its token is the czxid of the
-     * oldest of them. Without it a hold has one contender, whatever its count. */
+     * oldest of them. If false, a hold has one contender, whatever its count. */
     bool contender_per_unit;
 
     /* Nodes of the recipe queue: classify() says LS_NODE_QUEUED of them. The owner of the first node in
@@ -392,14 +396,15 @@ struct ls_recipe {
     int (*set_capacity)(void *state, int lock, int capacity);
 
     /* Name of the child of a lock's path whose contents are the lock's capacity: a number from 1 to
-     * LS_RECIPE_COUNT_MAX in four bytes, the highest first. NULL = the capacity stands in no node. With
-     * it, set_capacity() writes that node, and tells the other processes by that. Each process, the
-     * writing one too, reports CAPACITY whenever it has read another capacity. A process watches the node
-     * once while it has the lock open. */
+     * LS_RECIPE_COUNT_MAX in four bytes, the highest first. NULL = the capacity stands in no node. If `count`
+     * is set, set_capacity() writes that node, and the other processes learn the capacity from the node. Each
+     * process, the writing one too, reports CAPACITY whenever it has read another capacity. A process watches
+     * the node once while it has the lock open. */
     const char *count;
 
-    /* Number of renewals in a row that may fail before a lease of the recipe ends. In a world without a
-     * clock a lease ends freely once more of them have failed. */
+    /* Number of renewals in a row that may fail before a lease of the recipe ends. Without a clock, a lease
+     * may end at any time once more renewals in a row have failed, unless a timer of LS_TIMER_LEASE is
+     * armed. */
     uint8_t lease_misses;
 };
 

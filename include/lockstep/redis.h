@@ -69,8 +69,9 @@ struct ls_redis_options {
     const char *user;     /* user for AUTH; NULL = the default user */
     const char *password; /* password for AUTH; NULL = no AUTH */
 
-    /* Number of replicas that must have a grant before it is told, and how long in ms to wait for them; 0 =
-     * none, 0 = a third of the lease. A grant that too few replicas have is given back and tried again. */
+    /* `replicas`: number of replicas that must have a grant before it is told, 0 = none; `replicas_ms`:
+     * longest wait for their answers in ms, 0 = a third of the lease. A grant that too few replicas have is
+     * given back and tried again. */
     uint32_t replicas;
     uint32_t replicas_ms;
 

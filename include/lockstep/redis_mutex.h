@@ -9,7 +9,7 @@
  *
  * Keys: a mutex with the name `jobs` uses the key `jobs`, the counter `jobs:token` and the channel
  * `jobs:free`. The value of the key is an id that no other attempt has ever had. With a name in braces,
- * `{jobs}`, the keys are of one slot.
+ * `{jobs}`, both keys and the channel have one hash slot of a Redis Cluster.
  *
  * Order: owners of one process stand in a queue, first come, first served. A release hands the key over to
  * the next of them. After LS_REDIS_HANDOVERS_MAX hand-overs in a row the key is given up, so that other
@@ -46,7 +46,7 @@ struct ls_redis_mutex;
 /* Longest name of a mutex, in bytes. */
 #define LS_REDIS_NAME_SIZE_MAX 400
 
-/* Number of hand-overs in a row within one process. */
+/* Most hand-overs in a row within one process. */
 #define LS_REDIS_HANDOVERS_MAX 16
 
 /* The callbacks of a mutex. Each of them may be NULL. */

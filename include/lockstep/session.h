@@ -247,7 +247,7 @@ struct ls_session {
     uint8_t unarmed : 1;       /* there was no memory for the janitor's timer */
     uint8_t stuck : 1;         /* on loan: the server refused to remove a node of this session */
     uint8_t closing : 1;       /* a thread is in ls_session_close() */
-    uint8_t dying : 1;         /* over, by an answer of a server */
+    uint8_t dying : 1;         /* a server has answered that the ZooKeeper session is over */
     uint8_t assumed : 1;       /* on loan: zoo_state() said connected, and no event has said so yet */
 };
 

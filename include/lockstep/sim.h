@@ -361,12 +361,12 @@ struct world_options {
     uint32_t without;                   /* choice points that the world lacks: WORLD_CHOICE_POINT bits */
     struct world_program program[WORLD_PROCESSES_MAX];
     uint8_t budget[WORLD_FAULTS]; /* faults that world_actions() lists; scripts may apply any fault */
-    uint8_t budget_total;         /* such faults over all kinds; 255 = no limit of its own */
+    uint8_t budget_total;         /* most faults of all kinds together; 255 = only the limits of `budget` */
     size_t judge_bytes;           /* bytes of the block for the driver's judges, in the arena */
     /* Shows the numbers that grow in the judges' block; NULL = the driver cannot. */
     void (*judge_canon)(void *judges, struct canon *canon);
-    bool several; /* some step asks for several locks at once: the recipe needs acquire_all() */
-    bool resizes; /* some step tells a process another capacity than the declared one */
+    bool several; /* a program asks for several locks at once: the recipe needs acquire_all() */
+    bool resizes; /* a program tells a process another capacity than the declared one */
 };
 
 /* Sets the defaults: one process, one mutex at /locks/x, one server, untimed, 10 ms latency. Ticks have
@@ -393,8 +393,9 @@ void world_close(struct world *world);
 
 void world_set_observer(struct world *world, world_observer observer, void *ctx);
 
-/* Chooses the steps that are done twice, with other bytes in all memory that a recipe may not read. It
- * concerns recipes from shared objects alone. Counts steps anew. At first the choice is WORLD_DOUBT_FEW.
+/* Chooses the steps that are done twice, with other bytes in all memory that a recipe may not read. Only
+ * steps of recipes from shared objects are done twice. The numbering of steps begins anew. At first the
+ * choice is WORLD_DOUBT_FEW.
  *
  * - WORLD_DOUBT_FEW: a few steps, chosen by the seed and the number of the step.
  * - WORLD_DOUBT_FIRST: the first steps of each kind too, and more of the later ones.
@@ -417,8 +418,8 @@ void world_begin(struct world *world);
 int world_actions(struct world *world, struct action *out);
 
 /* Lists those actions of world_actions() that belong to one process. With the number of processes as
- * `process`, lists those that belong to none. All these lists together have all actions. The world must be
- * untimed and lack no choice point. */
+ * `process`, lists those that belong to none. All these lists together have all actions of world_actions().
+ * The world must be untimed and lack no choice point. */
 int world_actions_of(struct world *world, int process, struct action *out);
 
 /* Sources of actions, a bit each. */
@@ -570,7 +571,7 @@ struct arena *world_arena(struct world *world);
  * among them: judges see events, and no action reads the judges. */
 int world_scope(const struct world *world, int process, int *blocks);
 
-/* Returns the block of the judges. */
+/* Returns the index of the arena block of the judges. */
 int world_judge_block(const struct world *world);
 
 /* Partial order: looks for an action of a process that may go before all others, so that it is a
@@ -589,14 +590,14 @@ enum world_alone world_alone(struct world *world, int process, const struct acti
                              int *which);
 bool world_knows_alone(const struct world *world);
 
-/* Sets the bits of the process's own blocks: its state, its heap and its block of the coordinator. */
+/* Sets the bits, by index, of the process's own blocks: its state, its heap, its block of the coordinator. */
 void world_own_blocks(const struct world *world, int process, uint64_t bits[2]);
 
 /* Returns a number that changes when the process calls its client library, or when the library changes for
  * it in another way than by messages to the process. The number is no part of the world. */
 uint64_t world_uses(const struct world *world, int process);
 
-/* Returns the block that holds what is left of the fault budgets. */
+/* Returns the index of the arena block that holds what is left of the fault budgets. */
 int world_budget_block(const struct world *world);
 
 /* Writes how many faults of each kind were bought. */
@@ -646,7 +647,7 @@ void world_end_faults(struct world *world);
 /* Writes the channel of an enabled action that is subject to weak fairness: "apply a", "deliver a", "fire
  * a retry-timer". A channel that is never empty is served at last. Returns false for an action that need
  * not happen, such as an acquire of a program, a restart, or a fault from a budget. The file
- * src/sim/fair.c lists the fair actions. */
+ * src/sim/weak_fairness.c lists the fair actions. */
 bool world_channel(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX]);
 
 /* ---- questions ---- */

@@ -71,7 +71,7 @@ static void protect(struct arena *arena, const struct arena_gap *gap, int access
     LS_ASSERT(rc == 0);
 }
 
-/* Makes the gaps of an earlier layout that begin before this offset readable and writable again. */
+/* Unprotects the gaps of an earlier layout that begin before this offset. */
 static void close_gaps(struct arena *arena, size_t end)
 {
     while (arena->gaps_standing > arena->gaps && arena->gap[arena->gaps].from < end) {
@@ -154,7 +154,7 @@ size_t arena_live(const struct arena *arena)
 uint64_t arena_fingerprint(struct arena *arena)
 {
     LS_ASSERT(arena->stale_count <= arena->blocks);
-    uint64_t sum = arena->sum; /* a local variable: a loop over arena->sum would wait for its own stores */
+    uint64_t sum = arena->sum; /* a local copy: adding to arena->sum in the loop waits for its own stores */
     for (int i = 0; i < arena->stale_count; i++) {
         int block = arena->stale_list[i];
         LS_ASSERT(arena->stale[block]);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The arena: one mapping at a fixed address, divided into blocks; all that can change in a run is in it.
+/* The arena: one mapping at a fixed address, divided into blocks. All data that a run can change is in it.
  *
- * Equal bytes mean equal futures, so pointers into the arena are legal inside it. Each block begins with the
- * number of its live bytes; the bytes behind them are always zero. A function that writes to a block marks it
- * first, so that arena_fingerprint() hashes only the marked blocks again. Beside the blocks there is a
- * constant region for data that never changes during a run (options, names, paths). It is neither saved nor
- * fingerprinted. */
+ * Equal bytes mean equal futures. The address is fixed, so pointers into the arena may lie in blocks. Each
+ * block begins with the number of its live bytes; the bytes behind them are always zero. A function marks a
+ * block before it writes to it: arena_fingerprint() hashes only marked blocks again. The constant region is
+ * for data that no run changes (options, names, paths); it is neither saved nor fingerprinted. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -20,17 +19,16 @@
 #define ARENA_CONSTANT_BYTES 65536u
 #define ARENA_GAPS_MAX 64
 
-/* The head of every block. */
 struct arena_block {
     uint32_t used;     /* live bytes, this head included; a multiple of 8 */
     uint32_t reserved; /* 0 */
 };
 
 struct arena {
-    unsigned char *base;                 /* ARENA_ADDRESS */
-    size_t size;                         /* mapped bytes */
-    size_t taken;                        /* bytes given to blocks and the constant region */
-    int blocks;                          /* number of blocks */
+    unsigned char *base; /* ARENA_ADDRESS */
+    size_t size;         /* mapped bytes */
+    size_t taken;        /* bytes given to blocks and the constant region */
+    int blocks;
     uint32_t offset[ARENA_BLOCKS_MAX];   /* of each block, in bytes from `base` */
     uint32_t capacity[ARENA_BLOCKS_MAX]; /* of each block, in bytes */
     uint64_t hash[ARENA_BLOCKS_MAX];     /* of each block, valid unless stale */
@@ -38,11 +36,11 @@ struct arena {
     bool stale[ARENA_BLOCKS_MAX];        /* the block was marked after its hash was taken */
     unsigned char stale_list[ARENA_BLOCKS_MAX];
     int stale_count;
-    uint64_t read[2];     /* a bit for each block read or marked after a caller last cleared them */
+    uint64_t read[2];     /* set of blocks that were read or marked; callers clear it */
     size_t constant_used; /* bytes taken of the constant region */
 
-    /* Gaps, by rising offsets. The gaps behind the first `gaps` are of an earlier layout; they stay
-     * unreadable until a new block or gap needs their place. */
+    /* Gaps, by rising offsets. The first `gaps` belong to the present layout. The others, up to
+     * `gaps_standing`, are of an earlier layout: they stay protected until their place is needed. */
     struct arena_gap {
         size_t from, size;
     } gap[ARENA_GAPS_MAX];
@@ -62,11 +60,11 @@ void arena_clear(struct arena *arena);
 /* Adds a zeroed block of `capacity` bytes, `used` of them live; returns its number. Asserts that it fits. */
 int arena_add(struct arena *arena, size_t capacity, size_t used);
 
-/* Leaves a gap of at least `bytes` before the next block, which then begins at a page. An access there raises
- * SIGSEGV. */
+/* Leaves a gap of at least `bytes` before the next block, which then begins at a page. An access to the gap
+ * raises SIGSEGV. */
 void arena_gap(struct arena *arena, size_t bytes);
 
-/* Returns the start of a block. The address is stable for the arena's life. */
+/* Returns the start of a block. It stays valid until arena_clear() or arena_close(). */
 static inline void *arena_at(const struct arena *arena, int block)
 {
     return arena->base + arena->offset[block];
@@ -92,7 +90,7 @@ static inline void arena_read(struct arena *arena, int block)
     arena_set_add(arena->read, block);
 }
 
-/* Notes that a block is about to be written to, which counts as reading it too. */
+/* Notes that a block is about to be written to. A marked block counts as read too. */
 static inline void arena_mark(struct arena *arena, int block)
 {
     arena_read(arena, block);
@@ -103,24 +101,24 @@ static inline void arena_mark(struct arena *arena, int block)
     }
 }
 
-/* Resizes the live bytes of a marked block; zeroes the bytes given up. Returns false beyond the capacity. */
+/* Changes the number of live bytes of a marked block, and zeroes the bytes that it gives up. Returns false if
+ * `used` exceeds the capacity; the block is unchanged then. */
 bool arena_resize(struct arena *arena, int block, size_t used);
 
-/* Returns the number of live bytes of all blocks. */
 size_t arena_live(const struct arena *arena);
 
-/* Returns the sum of the hashes of all blocks, each seeded by the block's number. Leaves no block stale. */
+/* Returns the sum of the hashes of all blocks, each seeded with the block's number. Leaves no block stale. */
 uint64_t arena_fingerprint(struct arena *arena);
 
 /* Replaces a block's live bytes by bytes whose hash is known. No block is stale before or afterwards. */
 void arena_put(struct arena *arena, int block, const void *bytes, size_t used, uint64_t hash);
 
-/* Copies the live bytes of all blocks, one behind the other. Copies no block that does not fit into `size`.
- * Returns the number of live bytes. */
+/* Copies the live bytes of all blocks to `out`, one behind the other. A block that does not fit into `size`
+ * is not copied. Returns the number of live bytes. */
 size_t arena_bytes(const struct arena *arena, unsigned char *out, size_t size);
 
-/* arena_save() returns NULL if memory is short; the caller frees the image. arena_restore() needs an arena
- * with the same blocks, and marks all of them. */
+/* Returns NULL if memory is short. The caller frees the image with free(). Restoring needs an arena with the
+ * same blocks, and marks all of them. */
 struct arena_image *arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, const struct arena_image *image);
 bool arena_image_equal(const struct arena_image *a, const struct arena_image *b);

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/assert.h"
 
-#include "base/huge.h"
+#include "base/huge_pages.h"
 
 #include <stdlib.h>
 #include <string.h>

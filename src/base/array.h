@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Growing arrays: a pointer (NULL at first), a count, and the maximum that memory is there for. free() ends
- * one. */
+/* Growing arrays: a pointer (NULL at first), a count, and a maximum, the number of elements for which there
+ * is memory. The owner frees the pointer with free(). */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 
@@ -19,8 +19,7 @@ static inline size_t array_more(size_t max, size_t first)
     return 2 * max + first;
 }
 
-/* Makes room for one element behind `count`; a full array grows to array_more(). Returns false if memory is
- * short; the array is unchanged then. */
+/* Makes room for one element behind `count`; a full array grows to array_more(). Errors as array_resize(). */
 static inline bool array_room(void *pointer, size_t count, size_t *max, size_t size, size_t first)
 {
     size_t more = array_more(*max, first);

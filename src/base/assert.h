@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Prints one line to standard error and aborts. Cold: the way to it costs the code around it least. */
+/* Prints one line to standard error and aborts. `cold` keeps the calls away from the code around them. */
 __attribute__((cold)) _Noreturn void assert_failed(const char *kind, const char *expression, const char *file,
                                                    int line);
 

@@ -29,8 +29,8 @@ static code_ref make(int module, uintptr_t offset)
     return (uint32_t)(module + 1) << OFFSET_BITS | (uint32_t)offset;
 }
 
-/* Modules are numbered in the order in which they are first packed. The program itself is always first,
- * because the world's own functions are packed before any recipe's. */
+/* Modules get numbers in the order in which code_pack() first sees them. The program is always the first,
+ * because the world packs functions of its own before those of any recipe. */
 code_ref code_pack(const void *address)
 {
     if (address == NULL) {

@@ -16,7 +16,6 @@ typedef void (*code_fn)(void);
 code_ref code_pack(const void *address);
 const void *code_unpack(code_ref ref);
 
-/* Do the same for functions. */
 code_ref code_pack_fn(code_fn fn);
 code_fn code_unpack_fn(code_ref ref);
 

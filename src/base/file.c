@@ -3,6 +3,8 @@
 
 #include "base/file.h"
 
+#include "base/hash.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #define FOLDER_MAX 1024
+#define BLOCK 65536
 
 static int write_bytes(const char *path, const char *bytes, size_t size)
 {
@@ -64,4 +67,20 @@ int file_make_folder(const char *path)
         }
     }
     return mkdir(part, 0777) == 0 || errno == EEXIST ? 0 : -1;
+}
+
+uint64_t file_hash(const char *path)
+{
+    static _Alignas(8) unsigned char block[BLOCK];
+    uint64_t sum = 0;
+    size_t size;
+    FILE *file = fopen(path, "rb");
+    while (file != NULL && (size = fread(block, 1, BLOCK, file)) > 0) {
+        memset(block + size, 0, BLOCK - size);
+        sum = hash_mix(hash_bytes(block, BLOCK, sum) ^ size);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return sum;
 }

@@ -10,7 +10,7 @@
 #define K2 0x8cb92ba72f3d8dd7ull
 #define K3 0xaef17502108ef2d9ull
 
-/* Folds the 128-bit product to 64 bits: every input bit reaches every output bit. */
+/* Folds the 128-bit product to 64 bits, so that its upper half counts too. */
 static inline uint64_t fold(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;
@@ -35,7 +35,7 @@ static inline uint64_t fold_pair(const unsigned char *at, uint64_t key, uint64_t
     return fold(word(at) ^ key, word(at + 8) ^ sum);
 }
 
-/* Four chains of products, because each product waits for the one before it. */
+/* Within a chain each product waits for the product before it. Four chains run side by side. */
 uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {
     const unsigned char *at = bytes;

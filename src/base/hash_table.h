@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Hash tables of numbers. A caller computes the hash of a thing and compares the thing with those
- * whose numbers the table has for that hash. The caller owns the things. Numbers begin at 1.
+/* Hash tables of numbers, from 1 on. Each number stands for a thing that the caller owns. The caller computes
+ * the hash of a thing, and compares it with the things whose numbers the table has for that hash.
  *
  *     for (uint32_t at = 0, number; (number = hash_table_next(&table, hash, &at)) != 0;) {
  *         if (is_it(&thing[number])) {
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Open addressing. A slot is the upper half of the hash, with the number in its lower half; 0 = free. */
+/* Open addressing. The upper 32 bits of a slot are those of the hash, the lower 32 the number; 0 = free. */
 struct hash_table {
     uint64_t *slot;
     uint32_t slots; /* a power of two */
@@ -27,7 +27,7 @@ struct hash_table {
 /* Returns false if memory is short; the table need not be closed then. */
 bool hash_table_open(struct hash_table *table);
 
-/* Frees the slots. The table may be all zeros. */
+/* Frees a table, which may be all zeros. */
 void hash_table_close(struct hash_table *table);
 
 /* Adds a number that is not 0. Returns false if memory is short; the table is unchanged then. */
@@ -36,13 +36,13 @@ bool hash_table_add(struct hash_table *table, uint64_t hash, uint32_t number);
 /* Removes all numbers, and returns to the first size if there is memory for that. */
 void hash_table_clear(struct hash_table *table);
 
-/* Returns the first slot to look at. Only the upper half of a hash counts; a table has at most 2^31 slots. */
+/* Returns the first slot to look at. It follows from the upper half of the hash. */
 static inline uint32_t hash_table_home(const struct hash_table *table, uint64_t hash)
 {
     return (uint32_t)(hash >> 32) & (table->slots - 1);
 }
 
-/* Returns one after the other the numbers with the upper half of this hash, then 0. *at is 0 at first. */
+/* Returns, call by call, the numbers whose hash has the same upper half, then 0. *at is 0 at first. */
 static inline uint32_t hash_table_next(const struct hash_table *table, uint64_t hash, uint32_t *at)
 {
     for (;;) {

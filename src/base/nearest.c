@@ -18,8 +18,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Returns the restricted edit distance of Damerau and Levenshtein, computed row by row: row[0] is the present
- * row, row[1] and row[2] are the two rows before it. */
+/* Returns the restricted edit distance of Damerau and Levenshtein. row[0] is the present row of its matrix,
+ * row[1] and row[2] are the two rows before it. */
 static unsigned distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
     LS_ASSERT(a_size <= NEAREST_WORD_MAX && b_size <= NEAREST_WORD_MAX);

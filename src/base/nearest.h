@@ -12,15 +12,15 @@
 struct nearest {
     const char *word; /* borrowed; needs no terminating 0 */
     size_t size;
-    const char *name; /* the nearest so far, borrowed; NULL = none is near enough */
-    unsigned distance;
+    const char *name;  /* the nearest so far, borrowed; NULL = none is near enough */
+    unsigned distance; /* of `name`; without a name, the least that is too far */
 };
 
 /* Begins a search. The distance counts letters that are missing, superfluous, wrong or swapped with their
- * neighbour. A name is near if the distance is at most a third of the word's length, and at most 3. */
+ * neighbour. It may be a third of the word's length, and 3, at most. */
 void nearest_begin(struct nearest *nearest, const char *word, size_t size);
 
-/* Compares a name, which must live until the last nearest_text(). The first of equally near names counts. */
+/* Compares a name, which must live until the last nearest_text(). Of equally near names the first counts. */
 void nearest_look_at(struct nearest *nearest, const char *name);
 
 /* Returns "; did you mean 'NAME'?", or "". The text is valid until the next call. */

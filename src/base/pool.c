@@ -5,13 +5,13 @@
 #include "base/assert.h"
 
 #include "base/array.h"
-#include "base/huge.h"
+#include "base/huge_pages.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_BYTES ((size_t)1 << 18) /* of the first pieces; the others are large pages */
+#define PIECE_BYTES ((size_t)1 << 18) /* of the first SMALL_PIECES; later pieces are HUGE_PAGE_BYTES */
 #define SMALL_PIECES 4
 
 static bool add_piece(struct pool *pool, size_t size)

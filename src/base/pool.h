@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Memory that is taken in small amounts, does not move, and is freed all at once. */
+/* Memory that is taken in small amounts, does not move, and is freed all at once. An empty pool is zeros. */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 
@@ -15,11 +15,9 @@ struct pool {
     size_t bytes; /* the size of all pieces */
 };
 
-/* Returns `size` bytes, aligned to 8, not cleared, owned by the pool; NULL if memory is short.
- * Zero-initialise the pool before first use. */
+/* Returns `size` bytes, aligned to 8, not cleared, owned by the pool; NULL if memory is short. */
 void *pool_take(struct pool *pool, size_t size);
 
-/* Frees all memory of the pool. */
 void pool_clear(struct pool *pool);
 
 #endif

@@ -18,7 +18,7 @@ static uint64_t rotate(uint64_t x, int by)
     return (x << by) | (x >> (64 - by));
 }
 
-/* This is the xoshiro256** generator of Blackman and Vigna. */
+/* xoshiro256** by Blackman and Vigna. */
 uint64_t rng_next(struct rng *rng)
 {
     uint64_t *s = rng->s;

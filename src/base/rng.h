@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A seeded generator for drivers (never inside a world): same seed, same numbers, on every machine. */
+/* A seeded generator of random numbers, for drivers and never inside a world. One seed gives the same numbers
+ * on every machine. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
@@ -13,7 +14,6 @@ struct rng {
 
 void rng_seed(struct rng *rng, uint64_t seed);
 
-/* Returns 64 random bits. */
 uint64_t rng_next(struct rng *rng);
 
 /* Returns a number in 0 .. n-1; n > 0. */

@@ -9,23 +9,22 @@
  *                 -> MAKING_PARENT  on_created: the directory is missing; back to CREATING when it is made
  *                 -> SYNCING        on_created: the answer was lost
  *   SYNCING       -> SEARCHING      on_synced: the attempt's node is not known
- *                 -> LISTING        on_synced: it is
+ *                 -> LISTING        on_synced: the node is known
  *   SEARCHING     -> CREATING       on_searched: after a sync, no node carries the attempt's id
- *                 -> CHECKING       on_searched: one does
- *   CHECKING      -> LISTING        on_checked: and it is of this session
+ *                 -> CHECKING       on_searched: one node does
+ *   CHECKING      -> LISTING        on_checked: the node is of this session; if not, CREATING with a new id
  *   LISTING       -> HELD           on_listed: no contender is before the attempt's node
  *                 -> WATCHING       on_listed: the nearest predecessor is known
- *                 -> CREATING       on_listed: the node is gone though the session lives: it was removed
+ *                 -> CREATING       on_listed: the node was deleted by another client
  *   WATCHING      -> WAITING        on_watched: the watch stands
- *                 -> LISTING        on_watched: the predecessor is gone; reading data leaves no watch then
- *                                   (F66)
+ *                 -> LISTING        on_watched: the predecessor is gone, and the get left no watch (F66)
  *   WAITING       -> SYNCING        attempt_woken: a wake-up is a hint, not a grant
  *   HELD          -> DELETING       the last release
  *   any, ended    -> UNWATCHING, SYNCING, SEARCHING, DELETING as needed (clean_up), then DONE
  *   any           -> CREATING       attempt_session_lost, if a caller waits; else DONE
  *
- * A request is under way in every state but WAITING, HELD and DONE, unless `stalled`: then the next CONNECTED
- * goes on. */
+ * A request is under way in every state but WAITING, HELD and DONE, unless `stalled`: then the next
+ * CONNECTED, or the timer `retry`, sends it. */
 #include "broken/textbook.h"
 #include <lockstep/error.h>
 #include <stdio.h>
@@ -35,20 +34,17 @@
 #define KEY_DIGITS 10
 #define SEQUENCE_LAST 2147483647
 
-/* ---- names ---- */
-
 static const char *lock_path(const struct attempt *attempt)
 {
     return attempt->book->config->lock_paths[attempt->lock];
 }
 
-/* Returns the part of a contender's path before its last slash. */
 static const char *folder(const struct attempt *attempt)
 {
     return textbook_folder(attempt->book, attempt->lock);
 }
 
-/* Writes "_c_<id>-", which all retries of one attempt share. The id is written as UUIDs are. */
+/* Writes "_c_<id>-", the id as a UUID. */
 static void id_prefix(const struct attempt *attempt, char prefix[48])
 {
     static const char hex[] = "0123456789abcdef";
@@ -103,8 +99,8 @@ static const char *key_of(const char *name)
     return key;
 }
 
-/* Takes the number of a name that begins with the attempt's id. It may be no contender's number: the
- * server writes a used-up counter with a sign. It is still needed to delete the node. */
+/* Takes the number of a name that begins with the attempt's id. Of a used-up counter it may have a sign, and
+ * is still needed to delete the node. */
 static void take_name(struct attempt *attempt, const char *name)
 {
     attempt->named = true;
@@ -117,7 +113,6 @@ static bool is_used_up(const struct attempt *attempt)
     return attempt->sequence < 0 || attempt->sequence == SEQUENCE_LAST;
 }
 
-/* Returns the sequence number of a contender; -1 if the name is none; -2 if the counter is used up (F49). */
 int64_t attempt_sequence_of(const char *name)
 {
     const char *key = key_of(name);
@@ -131,8 +126,6 @@ int64_t attempt_sequence_of(const char *name)
     return negative || value >= SEQUENCE_LAST ? -2 : value;
 }
 
-/* ---- ending ---- */
-
 void attempt_finish(struct attempt *attempt)
 {
     struct ls_env *env = attempt->book->env;
@@ -142,7 +135,7 @@ void attempt_finish(struct attempt *attempt)
     attempt->stalled = false;
 }
 
-/* `rc` is the code of the FREED report. */
+/* Ends an attempt. If a release is under way, reports FREED with `rc`. */
 static void finish_release(struct attempt *attempt, int rc)
 {
     bool silent = textbook_defects_of(attempt->book)->frees_silently && !attempt->book->session;
@@ -154,7 +147,7 @@ static void finish_release(struct attempt *attempt, int rc)
     attempt_finish(attempt);
 }
 
-/* Does the next thing that an ended attempt has to undo. No request of it is under way. */
+/* Removes the watch, and then the node, of an ended attempt. No request of the attempt is under way. */
 static void clean_up(struct attempt *attempt)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
@@ -175,7 +168,7 @@ void attempt_abandon(struct attempt *attempt)
     ls_env_timer_stop(attempt->book->env, &attempt->deadline);
     attempt->abandoned = true;
     if (attempt->busy)
-        return; /* the answer comes and is undone then */
+        return; /* the answer that is to come goes on with clean_up() */
     ls_env_timer_stop(attempt->book->env, &attempt->retry);
     clean_up(attempt);
 }
@@ -188,8 +181,7 @@ void attempt_fail(struct attempt *attempt, int rc)
     attempt_abandon(attempt);
 }
 
-/* ---- answers ---- */
-
+/* Begins a callback. *counts says whether its answer is of the present session, and the attempt not done. */
 static struct attempt *enter(const void *data, struct outbox *out, bool *counts)
 {
     struct attempt *attempt = (struct attempt *)(uintptr_t)data;
@@ -212,15 +204,14 @@ static void leave(struct textbook *book)
     ls_env_callback_leave(env);
 }
 
-/* Returns whether the link is gone: the request may have been executed or not (F79). That holds for -7 as
- * for -4 (F9), and for -15 (F106). */
+/* Returns whether the answer was lost: the request was executed or not (F9, F79, F106). */
 static bool is_loss(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZSESSIONMOVED || rc == ZCLOSING ||
            rc == ZRUNTIMEINCONSISTENCY || rc == ZSSLCONNECTIONERROR;
 }
 
-/* Returns whether the session is gone: the request was not executed, and EXPIRED will come. */
+/* Returns whether the session is gone: the request was not executed, and EXPIRED or AUTH_FAILED will come. */
 static bool is_dead(int rc)
 {
     return rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE || rc == ZAUTHFAILED;
@@ -241,7 +232,8 @@ static void wait_for_session(struct attempt *attempt, enum attempt_state state)
     attempt->stalled = true;
 }
 
-/* Handles the answers that all requests have in common. Returns true if the caller has nothing left to do. */
+/* Handles a lost answer and the end of the session: the attempt sends the request of `again` later, or a try
+ * fails. Returns false for any other code, which is the caller's to handle. */
 static bool handled(struct attempt *attempt, int rc, enum attempt_state again)
 {
     if (is_dead(rc)) {
@@ -268,8 +260,6 @@ static void begin_again(struct attempt *attempt)
     ls_env_unique_id(attempt->book->env, attempt->id);
     attempt_go(attempt, ATTEMPT_CREATING);
 }
-
-/* ---- creating ---- */
 
 static void create_lost(struct attempt *attempt, int rc)
 {
@@ -339,10 +329,7 @@ static int issue_create(struct attempt *attempt)
                         ZOO_EPHEMERAL_SEQUENTIAL, on_created, attempt);
 }
 
-/* ---- the lock's directory ---- */
-
-/* Returns the length of the next longer ancestor. parent_end 0 stands for "none so far", 1 for the root
- * (of a chroot). */
+/* Returns the length of the next longer ancestor than parent_end: 0 = none so far, 1 = "/" (of a chroot). */
 static size_t next_end(const struct attempt *attempt)
 {
     const char *path = lock_path(attempt);
@@ -362,7 +349,8 @@ static void parent_made(struct attempt *attempt)
     attempt_go(attempt, ATTEMPT_MAKING_PARENT);
 }
 
-/* Handles a missing ancestor: begins at the top. If that is the top, the chroot itself is missing. */
+/* Handles a missing ancestor of the ancestor being created. Tries "/" after the topmost one, because the
+ * chroot may be missing; after a longer one, begins again at the top. */
 static void parent_missing(struct attempt *attempt)
 {
     if (attempt->parent_end == 1) {
@@ -414,8 +402,6 @@ static int issue_parent(struct attempt *attempt)
                        attempt->book->no_containers ? ZOO_PERSISTENT : ZOO_CONTAINER, on_parent, attempt);
 }
 
-/* ---- searching ---- */
-
 static void on_synced(int rc, const char *path, const void *data)
 {
     struct outbox out;
@@ -455,7 +441,7 @@ static void searched(struct attempt *attempt, const struct String_vector *childr
         attempt_go(attempt, ATTEMPT_SYNCING);
         return;
     }
-    attempt->maybe = false; /* a sync and the list after it have answered: it was never created */
+    attempt->maybe = false; /* a sync and the list after it are answered: the node was never created */
     if (attempt->abandoned)
         clean_up(attempt);
     else
@@ -519,13 +505,11 @@ static int issue_check(struct attempt *attempt)
 {
     char path[TEXTBOOK_PATH_MAX];
     own_path(attempt, path);
-    /* An exists, not a get: it does not need the permission to read the node. */
+    /* Unlike a get, an exists needs no permission to read the node. */
     return zoo_awexists(attempt->book->zh, path, NULL, NULL, on_checked, attempt);
 }
 
-/* ---- the line ---- */
-
-/* Returns whether contender a stands before contender b in the order of this recipe. */
+/* Returns whether contender a stands before contender b, in the order of this variant. */
 static bool is_before(const struct textbook_defects *defects, const char *a, const char *b)
 {
     if (defects->orders_by_full_name)
@@ -536,9 +520,9 @@ static bool is_before(const struct textbook_defects *defects, const char *a, con
 struct line {
     bool present;        /* the attempt's own node is in the list */
     bool others;         /* other contenders are in the list */
-    bool used_up;        /* a contender's number is beyond the last usable one */
+    bool used_up;        /* the counter is used up (F49) */
     const char *first;   /* the head of the line */
-    const char *nearest; /* the last contender before the own node; NULL if that is first */
+    const char *nearest; /* the last contender before the own node, or NULL */
 };
 
 static void look_at(struct line *line, const struct textbook_defects *defects, const char *name,
@@ -627,10 +611,7 @@ static void on_listed(int rc, const struct String_vector *children, const void *
     leave(book);
 }
 
-/* ---- watching ---- */
-
-/* The watcher of all nodes. All watches have one context, the state itself, which outlives them. The path
- * tells which attempts are concerned. */
+/* The watcher of all nodes. The context is the state, and the path tells which attempts are concerned. */
 static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
     struct textbook *book = ctx;
@@ -740,14 +721,14 @@ static void on_unwatched(int rc, const void *data)
     struct attempt *attempt = enter(data, &out, &counts);
     struct textbook *book = attempt->book;
     if (counts && !handled(attempt, rc, ATTEMPT_UNWATCHING)) {
-        attempt->watching = false; /* removed, or it has fired meanwhile (-121) */
+        attempt->watching = false; /* the watch is removed, or has fired meanwhile (-121) */
         clean_up(attempt);
     }
     leave(book);
 }
 
-/* Returns whether another attempt of this process waits for the same node: then the watch stays. All
- * watches share one context, and the client library keeps each pair of path and context once. */
+/* Returns whether another attempt of this process needs a watch on this node. All watches share one context,
+ * and the client library keeps each pair of path and context once, so the watch stays then. */
 static bool is_shared(const struct attempt *attempt)
 {
     for (const struct attempt *other = attempt->book->first; other; other = other->next)
@@ -757,8 +738,8 @@ static bool is_shared(const struct attempt *attempt)
     return false;
 }
 
-/* Sends the removal of a watch. zookeeper.h declares the completion as a pointer to a function pointer,
- * but the client calls the pointer itself. */
+/* zookeeper.h declares the completion of a removal as a pointer to a function pointer. But the client takes
+ * this pointer itself for the function. */
 static int issue_unwatch(struct attempt *attempt)
 {
     union {
@@ -773,8 +754,6 @@ static int issue_unwatch(struct attempt *attempt)
                                completion.declared, attempt);
 }
 
-/* ---- deleting ---- */
-
 /* Returns the code of a release whose delete ended with this answer. */
 static int freed_code(int rc)
 {
@@ -783,8 +762,7 @@ static int freed_code(int rc)
     return is_loss(rc) ? LS_EUNSURE : rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
 }
 
-/* Handles the answer to a delete. After a lost answer the delete is repeated until it is done or the node
- * is not there (F82, F83). */
+/* Handles the answer to a delete. After a lost answer the delete is repeated (F82, F83). */
 static void deleted(struct attempt *attempt, int rc)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
@@ -796,7 +774,7 @@ static void deleted(struct attempt *attempt, int rc)
     else if (attempt->abandoned)
         attempt_finish(attempt);
     else
-        begin_again(attempt); /* the attempt gave its place up and queues again (a defect) */
+        begin_again(attempt); /* of a pending attempt: a defect has deleted its node */
 }
 
 static void on_deleted(int rc, const void *data)
@@ -818,8 +796,6 @@ static int issue_delete(struct attempt *attempt)
     own_path(attempt, path);
     return zoo_adelete(attempt->book->zh, path, -1, on_deleted, attempt);
 }
-
-/* ---- moving on ---- */
 
 static int issue(struct attempt *attempt)
 {
@@ -862,7 +838,7 @@ static void on_retry(void *ctx)
     ls_env_lock(book->env);
 }
 
-/* Handles a call that is refused at once, which has no callback (F16): memory is short, or the session is
+/* Handles a call that the client refused, so no callback comes (F16): memory is short, or the session is
  * dying. */
 static void refused(struct attempt *attempt, int rc)
 {
@@ -895,7 +871,6 @@ void attempt_go(struct attempt *attempt, enum attempt_state state)
         refused(attempt, rc);
 }
 
-/* The answer is not used. */
 static void on_dropped(int rc, const void *data)
 {
     struct textbook *book = (struct textbook *)(uintptr_t)data;

@@ -4,7 +4,7 @@
 #include "broken/broken.h"
 #include "broken/textbook.h"
 
-/* identifier, name, the property that it breaks, the mistake, the defect */
+/* identifier, name, broken property, summary, flag of struct textbook_defects */
 #define BROKEN_LIST(X)                                                                                       \
     X(no_sort, "broken-no-sort", "at_most_one_holder",                                                       \
       "takes the first of the unsorted list of children for the head", trusts_first_child)                   \
@@ -119,13 +119,13 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
 #undef DEFECTS
 };
 
-/* Three recipes hand out other numbers as fencing tokens, which would be compared with zxids. One recipe
- * depends on the order of an unsorted list. */
+/* Returns whether the recipe has canon(). Three recipes hand out other numbers than zxids as fencing tokens,
+ * which a renaming would compare with zxids. One recipe depends on the order of an unsorted list. */
 #define SHOWS_NUMBERS(id)                                                                                    \
     (VARIANT_##id != VARIANT_session_token && VARIANT_##id != VARIANT_sequence_token &&                      \
      VARIANT_##id != VARIANT_narrow_token && VARIANT_##id != VARIANT_no_sort)
 
-/* A recipe's functions get no context of their own, so each variant has a start() that knows its number. */
+/* A recipe's functions get no context, so each variant has a start() of its own, which knows its number. */
 #define RECIPE(id, recipe_name, broken_property, recipe_summary)                                             \
     {                                                                                                        \
         .name = (recipe_name), .summary = (recipe_summary), .breaks = (broken_property),                     \

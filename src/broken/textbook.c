@@ -3,9 +3,9 @@
 
 /* The session of the textbook mutex and its entry points; attempt.c has the state machine.
  *
- * The connection is known by delivered session events only (F3), and no request is issued between CONNECTING
- * and CONNECTED. So every request that fails has failed before the next CONNECTED (F10): that is the moment
- * to go on. */
+ * The textbook knows its connection by delivered session events only (F3), and issues no request between
+ * CONNECTING and CONNECTED. So each request that is lost with the link has failed before the next CONNECTED
+ * (F10), and attempts go on then. */
 #include "broken/textbook.h"
 #include "broken/broken.h"
 #include <lockstep/error.h>
@@ -25,15 +25,14 @@ const char *textbook_folder(const struct textbook *book, int lock)
     return strcmp(path, "/") == 0 ? "" : path;
 }
 
-/* ---- entering and leaving ---- */
-
 void textbook_begin(struct textbook *book, struct outbox *out)
 {
     out->count = 0;
     book->out = out;
 }
 
-/* Frees the attempts that are done. Reports IDLE when the last clean-up has ended. */
+/* Frees the attempts in ATTEMPT_DONE without callbacks to come. Reports IDLE if that ends the last
+ * clean-up. */
 static void reap(struct textbook *book)
 {
     bool cleaned = false, cleaning = false;
@@ -69,7 +68,7 @@ void textbook_leave(struct textbook *book)
 {
     struct ls_env *env = book->env;
     reap(book);
-    const struct outbox *out = book->out; /* on the stack of the caller */
+    const struct outbox *out = book->out;
     book->out = NULL;
     ls_env_unlock(env);
     tell(env, out);
@@ -80,8 +79,6 @@ void textbook_report(struct textbook *book, const struct ls_report *report)
     if (!book->stopping && book->out && book->out->count < OUTBOX_MAX)
         book->out->report[book->out->count++] = *report;
 }
-
-/* ---- the session ---- */
 
 static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx);
 
@@ -97,7 +94,7 @@ static int open_session(struct textbook *book)
     return zh ? 0 : LS_ENOMEM;
 }
 
-/* Returns whether an attempt waits for its old requests before it goes on in a new session (a defect). */
+/* Returns whether attempts wait for answers of a lost session before they go on in a new one (a defect). */
 static bool waits_for_stale(const struct textbook *book)
 {
     const struct textbook_defects *defects = textbook_defects_of(book);
@@ -116,7 +113,7 @@ static void close_session(struct textbook *book)
     ls_env_lock(book->env);
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
         if (book->stopping || !waits_for_stale(book))
-            /* no answer will come any more, not even a dropped one (F21) */
+            /* after the close no answer comes (F21) */
             attempt->busy = attempt->stale = 0;
     book->asked_place = 0;
 }
@@ -149,7 +146,6 @@ static void session_lost(struct textbook *book)
         attempt_session_lost(attempt);
 }
 
-/* Resumes the attempts. Answers that are overdue since the outage (a defect) come before everything else. */
 static void resume_attempts(struct textbook *book)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next) {
@@ -164,8 +160,8 @@ static void on_connected(struct textbook *book)
 {
     int64_t session = zoo_client_id(book->zh)->client_id;
     if (book->session && book->session != session) {
-        /* A server has silently handed out a new session (Z44): requests that wait in this handle would be
-         * done in the new one. */
+        /* A server has given this handle a new session without an event (Z44). Requests that wait in the
+         * handle would be done in the new session. */
         session_lost(book);
         ls_env_timer_start(book->env, &book->reopen, "reopen-timer", REOPEN_MS, on_reopen, book);
         return;
@@ -195,8 +191,7 @@ static void on_disconnected(struct textbook *book)
         attempt_suspended(attempt);
 }
 
-/* The default watcher. Session events reach every watcher (F4), but this function watches no node, so it
- * handles each event once. */
+/* The default watcher. It watches no node, so each session event reaches it once (F4). */
 static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
     struct textbook *book = ctx;
@@ -219,8 +214,6 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     textbook_leave(book);
     ls_env_callback_leave(book->env);
 }
-
-/* ---- the recipe's functions ---- */
 
 int textbook_start(struct textbook *book, struct ls_env *env, const struct ls_recipe_config *config,
                    int variant)
@@ -253,7 +246,7 @@ void textbook_stop(void *state)
     ls_env_unlock(env);
 }
 
-/* Returns the attempt of an owner that still has a caller: a waiting one, or with `held` a held one. */
+/* Returns the attempt of an owner that is held (`held`), or else pending; NULL if there is none. */
 static struct attempt *find(const struct textbook *book, int lock, int owner, bool held)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
@@ -320,7 +313,7 @@ static struct attempt *new_attempt(struct textbook *book, int lock, int owner)
     return attempt;
 }
 
-/* Returns an attempt of this owner that has reported its release and not deleted its node (a defect). */
+/* Returns an attempt of this owner that is released and has not deleted its node yet (keeps_for_itself). */
 static struct attempt *find_kept(const struct textbook *book, int lock, int owner)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
@@ -444,9 +437,9 @@ int textbook_release(void *state, int lock, int owner)
     return rc;
 }
 
-/* Returns the belief of an owner. A holder believes while it is connected, for half the session timeout
- * after its last write or sync was sent. The server counts from the arrival of that request, so the
- * session outlives the belief. */
+/* A holder believes while it is connected, for half of the session timeout after its last create or sync was
+ * sent. The server counts the timeout from the arrival of that request, so the session outlives the
+ * belief. */
 enum ls_belief textbook_query(const void *state, int lock, int owner)
 {
     const struct textbook *book = state;
@@ -496,8 +489,6 @@ bool textbook_idle(const void *state)
     ls_env_unlock(book->env);
     return idle;
 }
-
-/* ---- for reports of what was covered ---- */
 
 const char *const textbook_states[] = {"none",     "creating", "parents",  "syncing", "searching",
                                        "checking", "listing",  "watching", "waiting", "held",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/assert.h"
 #include "check/state.h"
 
 static const struct ls_lock_spec *spec_of(const struct check_context *context, int lock)
@@ -12,6 +13,7 @@ static const struct ls_lock_spec *spec_of(const struct check_context *context, i
 static int units_of(const struct check_context *context, int lock)
 {
     int count = spec_of(context, lock)->count;
+    LS_ASSERT(lock >= 0);
     return count > 0 ? count : 1;
 }
 
@@ -35,8 +37,6 @@ bool lock_waits_again(const struct check_context *context, int lock)
     return spec_of(context, lock)->loss == LS_LOSS_WAITS;
 }
 
-/* ---- groups ---- */
-
 int group_of(const struct check_context *context, int lock)
 {
     return context->specs && lock < context->locks ? context->specs[lock].group : lock;
@@ -58,12 +58,14 @@ struct check_record *group_next_record(struct check_table *table, const struct c
                                        struct check_record *record)
 {
     struct check_record *next = table_next(table, record);
+    LS_ASSERT(!next || (next->kind == record->kind && next->lock >= record->lock));
     return next && group_of(context, next->lock) == group_of(context, record->lock) ? next : NULL;
 }
 
 int group_claims(struct check_table *table, const struct check_context *context, int lock, int process,
                  unsigned flags)
 {
+    LS_ASSERT(flags != 0);
     int count = 0;
     struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, lock);
     for (; claim; claim = group_next_record(table, context, claim))
@@ -85,6 +87,7 @@ int group_watches(struct check_table *table, const struct check_context *context
 bool group_has_other_claim(struct check_table *table, const struct check_context *context,
                            const struct event *event, unsigned flags)
 {
+    LS_ASSERT(flags != 0);
     struct check_record *claim = group_first_record(table, context, RECORD_CLAIM, event->lock);
     while (claim && (claim->lock == event->lock || claim->process != event->process ||
                      claim->owner != event->owner || (claim->flags & flags) == 0))
@@ -92,10 +95,9 @@ bool group_has_other_claim(struct check_table *table, const struct check_context
     return claim != NULL;
 }
 
-/* ---- sets of holds ---- */
-
 void hold_set_add(struct hold_set *set, const struct check_context *context, int lock)
 {
+    LS_ASSERT(set->some == (set->units > 0));
     set->some = true;
     set->exclusive |= is_exclusive(context, lock);
     set->units += units_of(context, lock);
@@ -103,6 +105,7 @@ void hold_set_add(struct hold_set *set, const struct check_context *context, int
 
 void hold_set_add_node(struct hold_set *set, const struct check_context *context, int lock)
 {
+    LS_ASSERT(units_of(context, lock) % lock_nodes(context, lock) == 0);
     int units = set->units + units_of(context, lock) / lock_nodes(context, lock);
     hold_set_add(set, context, lock);
     set->units = units;
@@ -110,13 +113,12 @@ void hold_set_add_node(struct hold_set *set, const struct check_context *context
 
 bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock, int capacity)
 {
+    LS_ASSERT(set->some || (set->units == 0 && !set->exclusive));
     if (!set->some)
         return true;
     return !set->exclusive && !is_exclusive(context, lock) &&
            (capacity == 0 || set->units + units_of(context, lock) <= capacity);
 }
-
-/* ---- capacity ---- */
 
 /* Returns the record of the capacity that the process knows; NULL if that is the declared one. */
 static const struct check_record *told_capacity(struct check_table *table,
@@ -141,29 +143,30 @@ int ledger_largest_capacity(struct check_table *table, const struct check_contex
 static int capacity_of(struct check_table *table, const struct check_context *context,
                        const struct contender *contender)
 {
+    LS_ASSERT(contender->capacity >= 0);
     int known = ledger_capacity(table, context, contender->lock, contender->process);
     return known < contender->capacity ? contender->capacity : known;
 }
 
-/* ---- admission ---- */
-
 struct contender contender_of_record(const struct check_record *record)
 {
+    LS_ASSERT(record->kind == RECORD_NODE || record->kind == RECORD_PLACE);
     return (struct contender){
         .lock = record->lock, .process = record->process, .owner = -1, .czxid = record->czxid};
 }
 
-/* Returns the contender's owner's hold of this lock of the group, if its node exists; else NULL. */
+/* Returns the hold of this lock by the contender's owner if the node of the hold exists, else NULL. */
 static struct check_record *standing_hold(struct check_table *table, const struct contender *contender,
                                           int lock)
 {
     struct check_record *claim = table_get(table, RECORD_CLAIM, lock, contender->process, contender->owner);
     bool holds = claim && (claim->flags & CLAIM_HOLDING);
+    LS_ASSERT(contender->owner >= 0);
     return holds && ledger_node(table, lock, claim->czxid) ? claim : NULL;
 }
 
-/* Returns true if the owner has a hold in the group with this node, or, if `czxid` is 0, one of an exclusive
- * lock. The node must exist. False if all locks are mutexes: then an owner has one hold. */
+/* Returns true if the contender's owner holds in the group by this node, or with `czxid` 0 by any node of an
+ * exclusive lock. The node must exist. Without specs (all locks are mutexes) the result is false. */
 static bool is_own(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, int64_t czxid)
 {
@@ -186,8 +189,7 @@ bool ledger_holds_alone(struct check_table *table, const struct check_context *c
     return is_own(table, context, &contender, 0);
 }
 
-/* Returns the owner's hold of an exclusive lock of the group, whether its node exists or not; NULL if there
- * is none. */
+/* Returns the owner's hold of an exclusive lock of the group, even if its node is gone; NULL = none. */
 static const struct check_record *hold_alone(struct check_table *table, const struct check_context *context,
                                              int group, int process, int owner)
 {
@@ -222,10 +224,10 @@ bool ledger_joined_under(struct check_table *table, const struct check_context *
                                               contender->process, contender->owner);
 }
 
-/* Holds in the way of a contender, as far as they are collected. */
+/* The contenders that are compared with one contender, as far as they are collected. */
 struct obstacles {
     struct hold_set set;
-    const struct check_record *first, *first_exclusive; /* oldest contenders in the set */
+    const struct check_record *first, *first_exclusive; /* the oldest of the set, NULL = none */
 };
 
 static const struct check_record *older(const struct check_record *a, const struct check_record *b)
@@ -236,20 +238,22 @@ static const struct check_record *older(const struct check_record *a, const stru
 static void add_obstacle(struct obstacles *obstacles, const struct check_context *context,
                          const struct check_record *node)
 {
+    LS_ASSERT(node->kind == RECORD_NODE);
     hold_set_add_node(&obstacles->set, context, node->lock);
     obstacles->first = older(obstacles->first, node);
     if (is_exclusive(context, node->lock))
         obstacles->first_exclusive = older(obstacles->first_exclusive, node);
+    LS_ASSERT(obstacles->set.exclusive || !obstacles->first_exclusive);
 }
 
-/* Returns true if the node precedes this czxid. A contender that joined under its owner's hold takes the
- * position of that hold: before all others. */
+/* Returns true if the node precedes this czxid. A node that joined the line under a hold of its owner
+ * takes the position of that hold: before all others. */
 static bool is_before(const struct check_record *node, int64_t czxid)
 {
     return node->czxid < czxid || (node->flags & NODE_UNDER);
 }
 
-/* Adds the contenders before this one, except nodes by which its owner holds. */
+/* Adds the contenders before this one in line, except nodes by which its owner holds. */
 static void add_line(struct check_table *table, const struct check_context *context,
                      const struct contender *contender, struct obstacles *obstacles)
 {
@@ -260,8 +264,8 @@ static void add_line(struct check_table *table, const struct check_context *cont
             add_obstacle(obstacles, context, node);
 }
 
-/* Returns true if the claim belongs to the contender's owner. If that owner is unknown and the contender
- * joined under a hold, it is the owner of that hold, which waits for the contender's lock. */
+/* Returns true if the claim is one of the contender's owner. If that owner is unknown and the contender
+ * joined under a hold, each owner of its process that waits for its lock counts. */
 static bool is_owners(struct check_table *table, const struct contender *contender,
                       const struct check_record *claim, bool under)
 {
@@ -274,7 +278,7 @@ static bool is_owners(struct check_table *table, const struct contender *contend
     return other && (other->flags & CLAIM_WAITING);
 }
 
-/* Adds all nodes by which other owners hold, where a hold has a node for each unit. */
+/* For holds of several nodes: adds the nodes by which other owners hold, unless add_line() has added them. */
 static void add_nodes_of_holds(struct check_table *table, const struct check_context *context,
                                const struct contender *contender, bool with_line, struct obstacles *obstacles)
 {
@@ -288,8 +292,7 @@ static void add_nodes_of_holds(struct check_table *table, const struct check_con
     }
 }
 
-/* Adds the holds of other owners. If the line is counted, contenders before this one are already in the
- * set. */
+/* Adds the holds of other owners, unless add_line() has added their nodes. */
 static void add_holds(struct check_table *table, const struct check_context *context,
                       const struct contender *contender, bool with_line, bool under,
                       struct obstacles *obstacles)
@@ -307,8 +310,7 @@ static void add_holds(struct check_table *table, const struct check_context *con
     }
 }
 
-/* Collects the obstacles of a contender. If the line alone exceeds `capacity`, other holds are not looked
- * at. */
+/* Collects the obstacles of a contender. If the line alone excludes it, add_holds() is saved. */
 static struct obstacles obstacles_of(struct check_table *table, const struct check_context *context,
                                      const struct contender *contender, int capacity)
 {
@@ -329,6 +331,7 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
 {
     int capacity = capacity_of(table, context, contender);
     const struct obstacles obstacles = obstacles_of(table, context, contender, capacity);
+    LS_ASSERT(!obstacles.set.some || obstacles.first || contender->beside.some);
     bool by_mode = obstacles.first_exclusive && !is_exclusive(context, contender->lock);
     if (obstacle)
         *obstacle = by_mode ? obstacles.first_exclusive : obstacles.first;
@@ -362,7 +365,9 @@ bool ledger_admits_node(struct check_table *table, const struct check_context *c
     if (lock_nodes(context, node->lock) == 1)
         return ledger_admits(table, context, &contender, obstacle);
     const struct obstacles obstacles = nodes_before(table, context, node);
+    LS_ASSERT(obstacles.set.some == (obstacles.first != NULL) && obstacles.first != node);
     if (obstacle)
         *obstacle = obstacles.first;
-    return obstacles.set.units < ledger_capacity(table, context, node->lock, node->process);
+    int capacity = ledger_capacity(table, context, node->lock, node->process);
+    return capacity == 0 || obstacles.set.units < capacity;
 }

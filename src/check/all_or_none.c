@@ -3,21 +3,19 @@
 
 /* Locks that were asked for in one call get their news together.
  *
- * Formula. A call is an ASKED of one owner with one set of locks (`cause`). Its news are GRANTED, FAILED,
+ * Formula. A call is an ASKED of one owner with one set of locks (call_locks). Its news are GRANTED, FAILED,
  * RELEASED, REFUSED with LS_ELOST, and HOLD_LOST. Two pieces of news are the same if their kinds are. Once
  * there is news of one lock of a call, the same news of each other lock of the call follows before
  *   - other news of the call, and ASKED of the owner,
  *   - BELIEVES, DOUBTS or SETTLED of the process,
  *   - REST.
- * A call ends with the same news of all locks after which its owner holds none, except HOLD_LOST. CRASHED and
- * STOPPED end it, too. LOST is about all locks at once, so it is no news.
+ * A call ends when all its locks have got the same news, unless that is GRANTED, HOLD_LOST, or RELEASED with
+ * depth above 0. CRASHED and STOPPED end it, too. LOST is about all locks at once, so it is no news.
  *
- * Not seen: news of one step and of the next, if no such event is between; FREED, which belongs to a release.
+ * Not seen: news of one step and of the next, if no such event is between. FREED, which belongs to a release.
  * Checked by tests/check/reference/all_or_none.h. */
+#include "base/assert.h"
 #include "check/properties.h"
-
-/* RECORD_NEWS: lock, process, owner; locks of the call, a bit each; news: kind of the lock's last news, 0 if
- * all locks of the call had the same. */
 
 static struct check_record *news_of(struct check_table *table, int lock, int process, int owner)
 {
@@ -36,20 +34,21 @@ static int find_other(struct check_table *table, const struct check_context *con
     return -1;
 }
 
-/* Violates the property if another lock of the call has not got the last news of this one. */
+/* Violates the property if another lock of the call has not got the last news of this lock. */
 static void judge_apart(struct check_table *table, const struct check_context *context,
                         const struct check_record *call, struct check_note *note)
 {
     int other = find_other(table, context, call, call->news);
     if (call->news == 0 || other < 0)
         return;
+    LS_ASSERT(call->news < EVENT_KINDS && other != call->lock);
     check_violate(
         note, "%s (owner %d) was told '%s' of %s, but not of %s, which it asked for in the same call",
         check_process_name(context, call->process).text, call->owner, event_name((enum event_kind)call->news),
         check_lock_name(context, call->lock).text, check_lock_name(context, other).text);
 }
 
-/* Ends a round of news, which all locks of the call have got. The call ends with it, or goes on. */
+/* Forgets news that all locks of the call have got, and ends the call if this news does. */
 static void agree(struct check_table *table, const struct check_context *context, unsigned locks,
                   const struct event *event)
 {
@@ -82,7 +81,7 @@ static void judge_news(struct check_table *table, const struct check_context *co
         agree(table, context, locks, event);
 }
 
-/* Judges the calls of a process, EVENT_PROCESS_NONE = all, and of an owner, -1 = all. */
+/* Judges the calls of a process, EVENT_PROCESS_NONE = of all; and of an owner, -1 = of all. */
 static void judge_process(struct check_table *table, const struct check_context *context, int process,
                           int owner, struct check_note *note)
 {
@@ -96,6 +95,7 @@ static void judge_process(struct check_table *table, const struct check_context 
 static void begin(struct check_table *table, const struct check_context *context, const struct event *event,
                   struct check_note *note)
 {
+    LS_ASSERT((uint64_t)event->call_locks <= UINT16_MAX);
     judge_process(table, context, event->process, event->owner, note);
     if (event->call_locks == 0)
         table_drop(table, news_of(table, event->lock, event->process, event->owner));
@@ -135,6 +135,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_process(table, context, event->process, -1, note);
         break;
     default:
+        LS_ASSERT(!"each kind that is wanted has a case");
         break;
     }
 }

@@ -7,15 +7,13 @@
  *   - GRANTED and FAILED come only to an owner with an unanswered ASKED, or to one that waits again after a
  *     loss (lock_spec.h). FREED comes only after a RELEASED that left depth 0 and has no FREED yet.
  *   - F and FREED have a code of enum ls_err, F none that means success.
- *   - If F says "timed out", the timeout of A was more than 0. With a clock, F comes at time(A) + timeout or
- *     later.
- *   - If F says "canceled", CANCELED of the owner comes between A and F.
- *   - If F says "busy", the timeout of A was 0, and one of these excuses it:
+ *   - F "timed out": the timeout of A was more than 0. With a clock, F is not before time(A) + timeout.
+ *   - F "canceled": CANCELED of the owner comes between A and F.
+ *   - F "busy": the timeout of A was 0, and one of these excuses it:
  *       - At A the next contender would not have been admitted (check/state.h), or a node queued for the
  *         lock.
- *       - The process created a contender that was not admitted.
- *       - Another process created one beside which the next contender of this process, which had none, would
- *         not be admitted.
+ *       - The process created a contender that was not admitted. Or another process created one beside which
+ *         the next contender of this process, which had none, would not be admitted.
  *       - A node of another process queued while none of this process did, or the process learned of a
  *         smaller capacity.
  *       - The process was not connected at some moment from A to F.
@@ -23,27 +21,25 @@
  *         EXPIRED or LOST.
  *       - Another lock that A asked for in one call has such an excuse.
  *       - Servers refuse requests without a fault: an operator's node may stand in the line.
- *   - If F says "out of memory", a fault of memory comes before F, or another owner of the process waits or
- *     holds at F. The recipe may have no room for one more owner.
- *   - If F says "gave up", a fault comes before F.
- *   - If F says "closed", it comes within stop(), or within close() of the lock.
- *   - If F says "pending already", one of these is true at F: the process is undoing as for "busy". The owner
- *     holds, and the recipe is not reentrant. The owner has not released a lost hold. The owner waits for
- *     another lock of the group.
- *   - If F says "deadlock", the owner holds or waits for another lock of the group, or a fault excuses it as
- *     any other code.
- *   - If F says anything else, a fault comes before F that is more than a loss. An acquire outlives broken
- *     links and the ends of sessions.
- *   - If FREED says an error, it comes within stop(), or within close() of the lock, or a fault comes before
- *     it.
+ *   - F "out of memory": a fault of memory comes before F, or another owner of the process waits or holds at
+ *     F. The recipe may have no room for one more owner.
+ *   - F "gave up": a fault comes before F.
+ *   - F "closed" comes within stop(), or within close() of the lock.
+ *   - F "pending already": one of these is true at F. The process is undoing as for "busy". The owner holds,
+ *     and the recipe is not reentrant. The owner has not released a lost hold. The owner waits for another
+ *     lock of the group.
+ *   - F "deadlock": the owner holds or waits for another lock of the group, or a fault excuses any other
+ *     code.
+ *   - Any other F: a fault that is more than a loss comes before F. An acquire outlives broken links and the
+ *     ends of sessions.
+ *   - FREED with an error comes within stop(), or within close() of the lock, or after a fault.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
- *   - HOLD_LOST comes only to an owner that holds, and for one of these reasons. Its node is gone, or that of
- *     a hold of the same call. Or a fault came before, and a timer fired that ends the belief in a lease.
+ *   - HOLD_LOST comes only to an owner that holds. Its node is gone, or that of a hold of the same call. Or a
+ *     fault came before, and a timer fired that ends the belief in a lease.
  *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown"
- *     (DOUBTS). A timer that fires, and is no deadline, excuses it: without a clock any time may have passed.
- *   - If WRITTEN, the answer to a guarded write, says anything but "done", "lost" or "not owner", a fault
- *     comes before it. If it says "lost" or "not owner", the owner does not hold with that token, or the node
- *     is gone.
+ *     (DOUBTS). A timer that fires, and is no deadline, excuses it: any time may have passed.
+ *   - WRITTEN, the answer to a guarded write, says "done", "lost" or "not owner", or a fault comes before it.
+ *     If it says "lost" or "not owner", the owner does not hold with that token, or the node is gone.
  *   - At REST, if the process is connected, each acquire that was a try or was cancelled has its answer. Each
  *     RELEASED that left depth 0 has a FREED of its own, even if LOST came in between.
  * A fault: a FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a
@@ -52,20 +48,17 @@
  * Likewise from SESSION_CLOSING of a try under way, and from LOST to CONNECTED. No answer is due to a process
  * that crashed or stopped.
  *
- * Not seen:
- *   - the code that follows a fault of nodes or memory, and whether the fault led to it,
- *   - a busy lock that another owner of the same process could have had,
- *   - "unknown" of a hold whose link is up, after a fault or with a clock,
- *   - an acquire without an end beside a free lock (no_lost_wakeup), and a missed deadline
- *     (deadline_is_kept).
- * Checked by tests/check/reference/answers_have_reasons.h. */
+ * Not seen: the code that follows a fault of nodes or memory, and whether the fault led to it. A busy lock
+ * that another owner of the same process could have had. "unknown" of a hold whose link is up, after a fault
+ * or with a clock. An acquire without an end beside a free lock (no_lost_wakeup), and a missed deadline
+ * (deadline_is_kept). Checked by tests/check/reference/answers_have_reasons.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
-#define ANSWER_DEADLINE 0x01u /* asked with a timeout; deadline_ms is 0 without a clock */
-#define ANSWER_TRY 0x02u      /* a try: asked with timeout 0 */
+#define ANSWER_DEADLINE 0x01u /* asked with a timeout above 0; deadline_ms is 0 without a clock */
+#define ANSWER_TRY 0x02u      /* asked with timeout 0 */
 #define ANSWER_EXCUSED 0x04u  /* "busy" is excused: the lock was not free at some moment */
 #define ANSWER_CANCELED 0x08u
-/* pending: number of releases without a FREED */
 
 static struct check_record *answer_of(struct check_table *table, const struct event *event)
 {
@@ -84,10 +77,11 @@ static void settle(struct check_table *table, struct check_record *answer)
         table_drop(table, answer);
 }
 
-/* Excuses a try, and with it all locks that were asked for in the same call. */
+/* Excuses a try, and with it the other locks of its call. */
 static void excuse(struct check_table *table, const struct check_context *context,
                    struct check_record *answer)
 {
+    LS_ASSERT(answer->flags & ANSWER_TRY);
     answer->flags |= ANSWER_EXCUSED;
     for (int lock = 0; answer->call_locks != 0 && lock < context->locks; lock++) {
         struct check_record *other =
@@ -99,7 +93,6 @@ static void excuse(struct check_table *table, const struct check_context *contex
     }
 }
 
-/* Returns true if a lock of the same call is excused. */
 static bool is_excused_by_call(struct check_table *table, const struct check_context *context,
                                const struct event *asked)
 {
@@ -130,7 +123,7 @@ static bool is_undoing(struct check_table *table, const struct event *event)
     return answer != NULL;
 }
 
-/* Returns true if the next contender in line would be admitted, and no node queues before it. */
+/* Returns true if a contender behind the whole line would be admitted, and no node queues. */
 static bool is_free(struct check_table *table, const struct check_context *context, const struct event *event)
 {
     const struct contender contender = {
@@ -139,9 +132,8 @@ static bool is_free(struct check_table *table, const struct check_context *conte
            ledger_admits(table, context, &contender, NULL);
 }
 
-/* Returns true if the created contender leaves the lock free for the try. If it is the try's own, it is
- * admitted. If it is another process's, the next contender would be admitted beside it. The ledger has no
- * record of it yet. */
+/* Returns true if the created contender, of which the ledger has no record yet, leaves the lock free for the
+ * try. One of the try's process must be admitted; beside one of another process the next one must be. */
 static bool stays_free(struct check_table *table, const struct check_context *context,
                        const struct check_record *answer, const struct event *created)
 {
@@ -162,6 +154,7 @@ static void begin(struct check_table *table, const struct check_context *context
     bool free =
         is_connected(table, event->process) && is_free(table, context, event) && !is_undoing(table, event);
     struct check_record *answer = make(table, event);
+    LS_ASSERT(table_is_alone(table, answer));
     if (event->timeout_ms > 0) {
         answer->flags = ANSWER_DEADLINE;
         answer->deadline_ms = context->timed ? event->now_ms + event->timeout_ms : 0;
@@ -173,10 +166,11 @@ static void begin(struct check_table *table, const struct check_context *context
         excuse(table, context, answer);
 }
 
-/* Returns true if the process, which waits, has another claim: it waits or holds a second time. */
+/* Returns true if the process, which waits, also waits or holds a second time. */
 static bool has_another_claim(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
+    LS_ASSERT(ledger_waits(table, event));
     int claims = 0;
     for (int lock = 0; lock < context->locks; lock++)
         claims += ledger_claims(table, lock, event->process, CLAIM_WAITING | CLAIM_HOLDING);
@@ -206,6 +200,7 @@ static void judge_already(struct check_table *table, const struct check_context 
                           const struct event *event, struct check_note *note)
 {
     const struct check_record *claim = ledger_claim(table, event);
+    LS_ASSERT(claim && (claim->flags & CLAIM_WAITING));
     unsigned excuses = CLAIM_VOID | (context->reentrant ? 0 : CLAIM_HOLDING);
     note->premises = 1;
     if ((claim->flags & excuses) == 0 && !is_undoing(table, event) &&
@@ -214,7 +209,7 @@ static void judge_already(struct check_table *table, const struct check_context 
                       WHO, event->owner, WHAT);
 }
 
-/* Judges codes that the request did not provide for: errors of the recipe, the client library or a server. */
+/* Judges all other codes: errors of the recipe, the client library or a server. */
 static void judge_error(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
@@ -230,11 +225,11 @@ static void judge_error(struct check_table *table, const struct check_context *c
                       ledger_may_fail(table, context) ? " that leads to it" : "");
 }
 
-/* Returns the hold of the event's owner if its node exists, else NULL. */
 static const struct check_record *standing_hold(struct check_table *table, const struct event *event)
 {
     const struct check_record *claim = ledger_claim(table, event);
     bool stands = ledger_holds(table, event) && ledger_node(table, event->lock, claim->czxid);
+    LS_ASSERT(!stands || claim->depth > 0);
     return stands ? claim : NULL;
 }
 
@@ -255,12 +250,12 @@ static void judge_written(struct check_table *table, const struct check_context 
                       WHO, event->owner, WHAT, event->rc);
 }
 
-/* Judges codes that the caller itself has provided for: by a timeout, a try or a cancel. */
 static void judge_asked_for(struct check_table *table, const struct check_context *context,
                             const struct event *event, struct check_note *note)
 {
     const struct check_record *answer = answer_of(table, event);
     unsigned flags = answer ? answer->flags : 0;
+    LS_ASSERT((flags & ANSWER_TRY) ? (flags & ANSWER_DEADLINE) == 0 : (flags & ANSWER_EXCUSED) == 0);
     note->premises = 1;
     if (event->rc == CODE_TIMED_OUT && (flags & ANSWER_DEADLINE) == 0)
         check_violate(note, "%s (owner %d) was told that its time for %s is up, but it set no deadline", WHO,
@@ -282,6 +277,7 @@ static void judge_asked_for(struct check_table *table, const struct check_contex
 static void judge_code(const struct check_context *context, const struct event *event,
                        struct check_note *note)
 {
+    LS_ASSERT(event->kind == EVENT_FAILED || event->kind == EVENT_FREED);
     int most = event->kind == EVENT_FAILED ? -1 : 0;
     if (event->rc < CODE_LEAST || event->rc > most)
         check_violate(note, "%s (owner %d) was told %d about %s, which is no code of enum ls_err", WHO,
@@ -309,7 +305,6 @@ static void judge_failed(struct check_table *table, const struct check_context *
     }
 }
 
-/* Judges "unknown" of a hold while no event could have ended the belief. */
 static void judge_unsure(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
@@ -322,7 +317,6 @@ static void judge_unsure(struct check_table *table, const struct check_context *
                   WHO, event->owner, WHAT);
 }
 
-/* Judges "not held" of a hold. If the operator has deleted the node, the answer is true. */
 static void judge_denied(struct check_table *table, const struct check_context *context,
                          const struct event *event, struct check_note *note)
 {
@@ -344,12 +338,13 @@ static void judge_asked(const struct check_context *context, const struct event 
                       event->owner, WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
 }
 
-/* Ends the question of the acquire. Releases without a FREED stay. */
+/* Ends the acquire. Releases without a FREED stay. */
 static void end(struct check_table *table, const struct event *event)
 {
     struct check_record *answer = answer_of(table, event);
     if (!answer || !ledger_waits(table, event))
         return;
+    LS_ASSERT(table_is_alone(table, answer));
     answer->flags = 0;
     answer->deadline_ms = 0;
     answer->call_locks = 0;
@@ -388,8 +383,7 @@ static void judge_freed(struct check_table *table, const struct check_context *c
                       WHO, event->owner, WHAT, event->rc);
 }
 
-/* Excuses tries at a new contender. The first contender of a process that tries may be the try's own. A
- * contender of another process behind it leaves the lock free. */
+/* A contender of the try's process may be its own. One of another process behind it leaves the lock free. */
 static void observe_contender(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
@@ -405,7 +399,7 @@ static void observe_contender(struct check_table *table, const struct check_cont
     }
 }
 
-/* Excuses tries of other processes that have no node in the queue: this node queues before theirs. */
+/* Excuses tries of other processes without a node in the queue: this node queues before theirs. */
 static void observe_queued(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {
@@ -425,7 +419,6 @@ static void observe_created(struct check_table *table, const struct check_contex
         observe_contender(table, context, event);
 }
 
-/* Excuses the tries of a process that learns of a smaller capacity: there may be no room any more. */
 static void observe_capacity(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
@@ -437,7 +430,7 @@ static void observe_capacity(struct check_table *table, const struct check_conte
             excuse(table, context, answer);
 }
 
-/* Returns true if a hold of the same call has lost its node, or was told to be lost. */
+/* Returns true if a hold of the same call has lost its node, or its owner was told of its loss. */
 static bool has_lost_of_call(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
@@ -454,7 +447,6 @@ static bool has_lost_of_call(struct check_table *table, const struct check_conte
     return false;
 }
 
-/* Judges HOLD_LOST: its reason is the end of the node, or doubt about a lease. */
 static void judge_hold_lost(struct check_table *table, const struct check_context *context,
                             const struct event *event, struct check_note *note)
 {
@@ -476,8 +468,7 @@ static void observe_outage(struct check_table *table, const struct event *event)
             answer->flags |= ANSWER_EXCUSED;
 }
 
-/* Notes a loss. A recipe that has told of it opens another session. If the link of the former one comes back
- * meanwhile, it is no connection of this process. */
+/* Between LOST and CONNECTED, the link of the former session may come back: that is no connection. */
 static void observe_lost(struct check_table *table, const struct event *event)
 {
     table_put(table, RECORD_APART, 0, event->process, 0, 0, 0);
@@ -492,6 +483,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     for (answer = table_first(table, RECORD_ANSWER); answer; answer = table_next(table, answer)) {
         struct check_name who = check_process_name(context, answer->process);
         struct check_name what = check_lock_name(context, answer->lock);
+        LS_ASSERT(answer->flags != 0 || answer->pending != 0);
         if (!ledger_answerable(table, answer->process))
             continue;
         if (answer->pending > 0)
@@ -577,7 +569,8 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_REST:
         judge_rest(table, context, note);
         break;
-    default: /* the process is gone, so no answer is due to it */
+    default: /* the process is gone */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_ANSWER, event->process);
         table_drop_process(table, RECORD_APART, event->process);
         table_drop_process(table, RECORD_UNDOES, event->process);
@@ -585,8 +578,8 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* Events that commute. Releases without a FREED are read at REST; a FREED with an error needs an earlier
- * fault, so it does not commute. An outage and another contender excuse a try alike, in either order. */
+/* FREED without an error commutes: releases without a FREED are read at REST. With an error it needs an
+ * earlier fault. A broken link and a contender of another process excuse a try alike, in either order. */
 static bool is_local(const struct event *event)
 {
     bool freed = event->kind == EVENT_FREED && (event->rc == 0 || event->within_stop != 0);

@@ -4,19 +4,19 @@
 /* At most one owner has a query that answers "held" (D6), or several whose holds are compatible
  * (check/state.h).
  *
- * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the node of its hold:
- * the contender whose czxid is the token of GRANTED. A belief is void if the operator deleted that node while
- * the process waited or held, until the process crashes, or asks while it neither waits nor holds.
- *   - At each BELIEVES that is not void, the beliefs of other owners about locks of the group that are not
- *     void are compatible with it.
+ * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the contender whose
+ * czxid is the token of GRANTED. A belief is void if the operator deleted that node while the process waited
+ * or held. That ends when the process crashes, or asks while it neither waits nor holds. At each BELIEVES
+ * that is not void, all beliefs of other owners in the group that are not void are compatible with it.
  *
- * Why. Nothing tells the process of the operator's deletion, and the next contender in line is right to be
- * granted. Without a clock every correct lock violates the property after one expiry. No event says how much
- * time passes between the expiry at the coordinator and the moment when the old holder hears of it. So it is
- * judged in timed runs, or if a file names it.
+ * Why. Nothing tells the process of the operator's deletion, and the next contender in line is rightly
+ * granted. Without a clock every correct lock violates the property after one expiry, because no event says
+ * how much time passes until the old holder hears of it. So it is judged in timed runs, or if a file names
+ * it.
  *
  * Not seen: acts of a caller between two queries; on a real server, overlaps shorter than the sampling
  * interval. Checked by tests/check/reference/at_most_one_believer.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static bool is_void(struct check_table *table, int lock, int process, int owner)
@@ -25,8 +25,7 @@ static bool is_void(struct check_table *table, int lock, int process, int owner)
     return claim && table_get_exact(table, RECORD_TAKEN, lock, process, 0, claim->czxid);
 }
 
-/* Returns the first belief by which the others become incompatible with this one; NULL if all are
- * compatible. */
+/* Returns the first belief with which the others exclude this one; NULL if all are compatible. */
 static const struct check_record *
 other_believer(struct check_table *table, const struct check_context *context, const struct event *event)
 {
@@ -69,7 +68,7 @@ static void observe_deleted(struct check_table *table, const struct event *event
         table_put(table, RECORD_TAKEN, event->lock, event->process, 0, event->czxid, 0);
 }
 
-/* Drops deleted nodes at the first acquire of a wait: no later grant rests on a node of an earlier wait. */
+/* No later grant rests on a node of an earlier wait. */
 static void observe_asked(struct check_table *table, const struct event *event)
 {
     if (!waits_or_holds(table, event))
@@ -93,6 +92,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_asked(table, event);
         break;
     default: /* CRASHED: a dead process believes nothing */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_BELIEVER, event->process);
         table_drop_process(table, RECORD_TAKEN, event->process);
     }

@@ -3,37 +3,32 @@
 
 /* Mutual exclusion by the coordinator (D6).
  *
- * Formula. For each grant there is a moment between `asked` and `granted` at which the grantee's contender
- * was admitted (check/state.h). Its node belongs to the session that the client has when `granted` is
- * delivered. In a line of mutexes only the first contender is admitted.
- *   - If a hold has a node for each unit of its count, each of its nodes has such a moment. Its nodes are the
- *     node of the token and the next nodes of the process in that session, without the nodes of its other
- *     holds.
- *   - If a process learns of capacities, each one counts that it knew between that moment and `granted`. It
- *     may use a list later than the server read it. So nodes that were not admitted when they were deleted
- *     are kept (LATE).
- *   - A hold whose node was deleted by a request of some process, or lost by a server, goes on: its owner was
- *     told nothing. That node is kept as a ghost (GHOST_HELD) until the hold ends. A grant beside it is two
- *     holders at once.
+ * Formula. For each grant there is a moment from `asked` to `granted` at which the grantee's contender was
+ * admitted (check/state.h). Its node belongs to the session of the client at `granted`.
+ *   - A hold of several nodes has such a moment for each node. Its nodes are that of the token and the next
+ *     ones of the process in that session, without those of its other holds.
+ *   - If a process learns of capacities, each one counts that it knew from that moment to `granted`: it may
+ *     use a list later than the server read it. So nodes that were not admitted when they were deleted are
+ *     kept (RECORD_LATE).
+ *   - If a request of some process deletes the node of a hold, or a server loses it, the hold goes on: its
+ *     owner was told nothing. The node is kept as a ghost (GHOST_HELD) until the hold ends. A grant beside it
+ *     is two holders at once.
+ *
+ * Claim. No two grants that exclude each other overlap while their nodes exist.
  *
  * Why. An admitted contender stays admitted until its node goes, or its process learns of a smaller capacity.
  * So the judge looks at the line at each grant, and keeps two kinds of nodes of waiting processes. Ghosts
- * were admitted when they were deleted. NODE_HAD_ROOM marks nodes that were admitted when the capacity
- * shrank.
+ * were admitted when they were deleted, and NODE_HAD_ROOM nodes when the capacity shrank. Contenders that
+ * exclude each other are never admitted at once, and no two owners are granted on one node.
  *
- * Claim. No two grants that exclude each other overlap while their nodes exist. Two such contenders are never
- * admitted at once, and one node carries one grant only: two owners of one process on the same node are
- * refused.
- *
- * Not seen:
- *   - beliefs, and how long they last,
- *   - a grant to an owner that already holds (one level deeper),
- *   - the node that is meant if a process has several and the token names none (the oldest free one counts).
- * Checked by tests/check/reference/at_most_one_holder.h. */
+ * Not seen: beliefs, and how long they last. A grant to an owner that already holds (one level deeper). The
+ * node that is meant if a process has several and the token names none (the oldest free one counts). Checked
+ * by tests/check/reference/at_most_one_holder.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define GHOST_TAKEN 0x01u /* a process deleted it while its session lived, or a server lost it */
-#define GHOST_HELD 0x02u  /* and an owner holds on it */
+#define GHOST_HELD 0x02u  /* and an owner holds by it */
 
 /* Returns the claim of another owner of the process that holds by that node; NULL if there is none. */
 static const struct check_record *other_owner(struct check_table *table, const struct event *event,
@@ -48,22 +43,20 @@ static const struct check_record *other_owner(struct check_table *table, const s
     return NULL;
 }
 
-/* Returns true if the grant rests on a node that a process deleted, or a server lost. Without a token that is
- * unknown, and taken for false. */
+/* Returns true if the token names a node that a process deleted or a server lost; false without a token. */
 static bool is_taken(const struct check_record *node, const struct event *event)
 {
     return node->kind == RECORD_GHOST && (node->flags & GHOST_TAKEN) && node->czxid == event->token;
 }
 
-/* Returns true if both records name one node. A server that has lost writes gives a czxid again, so processes
- * differ. */
+/* Compares processes too: a server that has lost writes may give a czxid again. */
 static bool is_same_node(const struct check_record *a, const struct check_record *b)
 {
     return a->czxid == b->czxid && a->process == b->process;
 }
 
-/* Returns a hold that excludes this grant and whose node a process deleted. If the grant itself rests on such
- * a node, a hold by any other node counts. NULL if there is none. */
+/* Returns a hold that excludes this grant, and whose node is deleted or lost. If the grant itself rests on
+ * such a node, a hold by any other node counts. NULL if there is none. */
 static const struct check_record *hold_beside(struct check_table *table, const struct check_context *context,
                                               const struct event *event, const struct check_record *node)
 {
@@ -74,6 +67,7 @@ static const struct check_record *hold_beside(struct check_table *table, const s
     for (; ghost; ghost = group_next_record(table, context, ghost)) {
         if ((ghost->flags & GHOST_HELD) == 0 || is_same_node(ghost, node))
             continue;
+        LS_ASSERT(ghost->flags & GHOST_TAKEN);
         hold_set_add_node(&set, context, ghost->lock);
         if (!hold_set_admits(&set, context, event->lock, capacity))
             return ghost;
@@ -98,7 +92,6 @@ static struct contender grantee(const struct event *event, const struct check_re
         .lock = event->lock, .process = event->process, .owner = event->owner, .czxid = node->czxid};
 }
 
-/* Returns the oldest contender of the group; NULL if the line is empty. */
 static const struct check_record *first_in_line(struct check_table *table,
                                                 const struct check_context *context, int lock)
 {
@@ -112,13 +105,13 @@ static void say_obstacle(const struct check_context *context, const struct event
                          const struct check_record *node, const struct check_record *obstacle,
                          struct check_note *note)
 {
+    LS_ASSERT(obstacle && obstacle != node);
     check_violate(note, "%s was granted %s but its node (czxid %lld) stands %s that of %s (czxid %lld)", WHO,
                   WHAT, (long long)node->czxid, obstacle->czxid < node->czxid ? "behind" : "before",
                   check_process_name(context, obstacle->process).text, (long long)obstacle->czxid);
 }
 
-/* Returns false for a node that was admitted earlier: it is deleted, or its process has learned of a smaller
- * capacity. */
+/* Returns false for a node that was admitted earlier: a ghost, or one with NODE_HAD_ROOM. */
 static bool needs_room(const struct check_record *node)
 {
     return node->kind == RECORD_NODE && (node->flags & NODE_HAD_ROOM) == 0;
@@ -133,7 +126,7 @@ static void judge_node(struct check_table *table, const struct check_context *co
         say_obstacle(context, event, node, obstacle, note);
 }
 
-/* Returns the number of nodes of the grant that the operator deleted, after that of the token. */
+/* Returns how many of the grant's nodes behind that of the token the operator, or a lease, has ended. */
 static int count_evicted(struct check_table *table, const struct event *event,
                          const struct check_record *node)
 {
@@ -145,12 +138,11 @@ static int count_evicted(struct check_table *table, const struct event *event,
     return count;
 }
 
-/* Judges a hold of several units, which has a node for each. The node of the token is the oldest. The next
- * ones are the process's other nodes, except nodes by which its other owners hold. */
 static void judge_units(struct check_table *table, const struct check_context *context,
                         const struct event *event, const struct check_record *node, struct check_note *note)
 {
     int units = lock_nodes(context, event->lock);
+    LS_ASSERT(units > 1 && node->lock == event->lock);
     int found = 1 + count_evicted(table, event, node);
     const struct check_record *obstacle;
     if (needs_room(node) && !ledger_admits_node(table, context, node, &obstacle))
@@ -180,6 +172,7 @@ static void judge_grant(struct check_table *table, const struct check_context *c
                       first ? check_process_name(context, first->process).text : "");
         return;
     }
+    LS_ASSERT(node->process == event->process && node->lock == event->lock);
     if (node->by_session != event->session)
         check_violate(note, "%s was granted %s on a node of session 0x%llx but its session is 0x%llx", WHO,
                       WHAT, (unsigned long long)node->by_session, (unsigned long long)event->session);
@@ -198,7 +191,6 @@ static void judge_grant(struct check_table *table, const struct check_context *c
             WHO, WHAT, check_process_name(context, beside->process).text);
 }
 
-/* Marks the ghost that the grant rests on, if a process made it one. */
 static void keep_ghost(struct check_table *table, const struct event *event)
 {
     struct check_record *node = ledger_grant(table, event, RECORD_GHOST);
@@ -206,13 +198,13 @@ static void keep_ghost(struct check_table *table, const struct event *event)
         node->flags |= GHOST_HELD;
 }
 
-/* Turns LATE nodes into ghosts that the new capacity admits: a list that was read while they existed may be
- * used now. */
+/* Turns LATE nodes that the new capacity admits into ghosts: a list that shows them may be used now. */
 static void admit_late(struct check_table *table, const struct event *event)
 {
     struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);
     while (late && late->kind == RECORD_LATE && late->lock == event->lock &&
            late->process == event->process) {
+        LS_ASSERT((late->flags & GHOST_HELD) == 0);
         if (late->least_capacity > event->capacity) {
             late = table_next(table, late);
             continue;
@@ -230,6 +222,7 @@ typedef bool (*is_over_fn)(const struct check_record *ghost, const struct event 
 static void drop_ghosts(struct check_table *table, const struct event *event, enum record_kind kind,
                         is_over_fn is_over)
 {
+    LS_ASSERT(kind == RECORD_GHOST || kind == RECORD_LATE);
     struct check_record *ghost = table_first(table, kind);
     while (ghost) {
         if (is_over(ghost, event)) {
@@ -255,8 +248,7 @@ static bool is_session_over(const struct check_record *ghost, const struct event
     return ghost->by_session == event->session && (ghost->flags & GHOST_HELD);
 }
 
-/* Drops the ghosts of waits when the process has no other wait: only a wait that is under way may refer to
- * them. */
+/* Drops the ghosts of waits, unless another owner of the process waits: its grant may refer to them. */
 static void forget_ghosts(struct check_table *table, const struct event *event)
 {
     if (ledger_others_wait(table, event))
@@ -274,7 +266,6 @@ static void forget_hold(struct check_table *table, const struct event *event)
         table_drop(table, ghost);
 }
 
-/* Returns the deleted node if its process waits for the lock, else NULL. */
 static const struct check_record *awaited(struct check_table *table, const struct event *event)
 {
     const struct check_record *node = ledger_node(table, event->lock, event->czxid);
@@ -301,6 +292,7 @@ static void remember_ghost(struct check_table *table, const struct check_context
             flags;
     } else if (node && context->resizes) {
         int needed = ledger_units_needed(table, context, node);
+        LS_ASSERT(!held && needed > 0);
         struct check_record *late =
             table_put(table, RECORD_LATE, event->lock, event->process, 0, event->czxid, event->session);
         late->flags = flags;
@@ -344,6 +336,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         admit_late(table, event);
         break;
     default:
+        LS_ASSERT(!"each kind that is wanted has a case");
         break;
     }
 }

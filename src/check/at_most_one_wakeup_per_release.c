@@ -3,39 +3,34 @@
 
 /* No herd: one deletion wakes one contender.
  *
- * Definition. At each deletion of a contender's node, count the processes that
- *   - have an owner who waits for the lock,
- *   - watch that node, or the child list of the directory in which it stands,
- *   - and have not left the line.
- *   The count is at most 1, or at most the number of contenders that the deletion admits (check/state.h). A
- *   watch of a session on its own node is not counted, nor is one whose session is over, even before the
- *   client is told. The end of a session deletes its nodes: such a deletion counts no watch of that session.
+ * Definition. At each deletion of a contender's node, count the processes that watch the node, or the child
+ * list of its directory. An owner of them waits for the lock, and they have not left the line. The count is
+ * at most 1, or at most the number of contenders that the deletion admits (check/state.h). A watch of a
+ * session on its own node does not count. Nor does one of a session that is over, even before the client is
+ * told, or whose end deletes the node.
+ *   - A process leaves the line when one of its acquires fails, or when it waits and deletes one of its
+ *     contenders. It is back once it watches no node of another process and has no request under way.
+ *   - If the operator deletes a contender of a process that waits, it has left the line until it does not
+ *     wait.
  *
- *   A process leaves the line when one of its acquires fails, or when it waits and deletes one of its
- *   contenders. It is back once it watches no node of another process and has no request under way. If the
- *   operator deletes a contender of a process that waits, the process has left until it does not wait.
- *
- * Why. Only the next contender in line needs to hear of the deletion. Watches have no owner: the process may
- *   still have a watch for an owner that gave up, while another of its owners waits.
+ * Why. Only the next contender in line needs to hear of the deletion. Watches have no owner: a process may
+ * still have a watch for an owner that gave up, while another of its owners waits.
  *
  * Example. Line a1 b2 c3: b watches a1, c watches b2. b gives up, so c is woken and watches a1. Until b's
- *   request to remove its watch is done, a1 has two watchers. b has left the line, so the deletion of a1
- *   counts one.
+ * request to remove its watch is done, a1 has two watchers. b has left the line, so the deletion of a1 counts
+ * one.
  *
- * Not seen:
- *   - two owners of one process that one deletion wakes,
- *   - watches of a process that has left the line,
- *   - a watch whose reply the client has not received yet,
- *   - the cost of the requests that follow a wake-up (bounded_work).
- *
- * Checked by tests/check/reference/at_most_one_wakeup_per_release.h. */
+ * Not seen: two owners of one process that one deletion wakes. Watches of a process that has left the line. A
+ * watch whose reply is under way. The cost of the requests after a wake-up (bounded_work). Checked by
+ * tests/check/reference/at_most_one_wakeup_per_release.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define LEFT_BY_ITSELF 0x01u
 #define LEFT_BY_OPERATOR 0x02u
 
-/* Returns true if the deletion fires the watch. The watch of a session on its own node does not count. If no
- * request deleted the node (`owner` is 0), the end of its session did. */
+/* Returns true if the deletion fires a watch that counts. By `owner` 0 the end of its session deleted the
+ * node. */
 static bool fires(const struct check_record *watch, const struct event *gone, int directory)
 {
     bool ends = gone->owner == 0 && watch->by_session == gone->session;
@@ -68,8 +63,7 @@ static bool counts(struct check_table *table, const struct check_context *contex
            !table_get(table, RECORD_LEFT, group_of(context, lock), process, 0);
 }
 
-/* Returns the number of contenders that are admitted once the node is gone, and were not before; at least
- * 1. */
+/* Returns the number of contenders that the deletion admits, at least 1. */
 static int newly_admitted(struct check_table *table, const struct check_context *context,
                           const struct event *gone)
 {
@@ -96,6 +90,7 @@ static void judge_deletion(struct check_table *table, const struct check_context
         count++;
     }
     note->premises = count > 0;
+    LS_ASSERT(count == 0 || (first >= 0 && last - first >= count - 1));
     int admitted = count > 1 ? newly_admitted(table, context, event) : 1;
     if (count > admitted)
         check_violate(note, "one deletion (zxid %lld) wakes both %s and %s, who wait for %s; it admits %d",
@@ -106,12 +101,14 @@ static void judge_deletion(struct check_table *table, const struct check_context
 static void leave(struct check_table *table, const struct check_context *context, const struct event *event,
                   uint16_t how)
 {
+    LS_ASSERT(how == LEFT_BY_ITSELF || how == LEFT_BY_OPERATOR);
     table_put(table, RECORD_LEFT, group_of(context, event->lock), event->process, 0, 0, 0)->flags |= how;
 }
 
 static void come_back(struct check_table *table, int group, int process, uint16_t how)
 {
     struct check_record *left = table_get(table, RECORD_LEFT, group, process, 0);
+    LS_ASSERT(!left || left->flags != 0);
     if (left && (left->flags &= (uint16_t)~how) == 0)
         table_drop(table, left);
 }
@@ -128,18 +125,18 @@ static void observe_deleted(struct check_table *table, const struct check_contex
         leave(table, context, event, by_itself ? LEFT_BY_ITSELF : LEFT_BY_OPERATOR);
 }
 
-/* The ledger sees the event after this judge, so the claim that is answered still waits. */
+/* The claim that is answered still waits: the ledger sees the event after this judge. */
 static void observe_answer(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {
     int waiting = group_claims(table, context, event->lock, event->process, CLAIM_WAITING);
+    LS_ASSERT(waiting >= ledger_waits(table, event));
     if (waiting == ledger_waits(table, event))
         come_back(table, group_of(context, event->lock), event->process, LEFT_BY_OPERATOR);
     if (event->kind == EVENT_FAILED)
         leave(table, context, event, LEFT_BY_ITSELF);
 }
 
-/* A process without watches and requests has no watch left over from an owner that gave up. */
 static void observe_settled(struct check_table *table, const struct check_context *context, int process)
 {
     for (int lock = 0; lock < context->locks; lock++)
@@ -164,13 +161,15 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_CRASHED:
         table_drop_process(table, RECORD_LEFT, event->process);
         break;
-    default: /* watches are kept by the ledger */
+    default: /* wanted only because they do not commute (is_local), as they change what a deletion wakes */
+        LS_ASSERT(event->kind == EVENT_WATCH_SET || event->kind == EVENT_WATCH_GONE ||
+                  event->kind == EVENT_SESSION_CLOSED);
         break;
     }
 }
 
-/* SETTLED commutes. No deletion wakes a process that watches nothing. A deletion by a request of the process
- * itself is never beside SETTLED, which says that no request of the process is under way. */
+/* SETTLED commutes: it brings back only a process that watches no other node, and no deletion wakes that
+ * process. Nor is a deletion by a request of the process under way then. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_SETTLED;

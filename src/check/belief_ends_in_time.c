@@ -6,7 +6,7 @@
  * Formula. An owner believes from BELIEVES to DOUBTS. Its term begins with GRANTED. It ends with CRASHED, and
  * when the owner does not believe after RELEASED (depth 0) or LOST. Let s be the session of the last GRANTED
  * of a term.
- *   - At no SESSION_CLOSING of s by the clock (code 1) does the owner believe.
+ *   - At no SESSION_CLOSING of s by the clock (time_is_up) does the owner believe.
  *   - No BELIEVES comes between such a SESSION_CLOSING and the moment when the process learns of it: EXPIRED,
  *     CRASHED, or LINK_UP with another session.
  *   - When the lease of a process's contender runs out (NODE_DELETED by EVENT_BY_TIME), none of its owners
@@ -15,13 +15,14 @@
  *
  * Why. A world queries each recipe after each step, and steps at each moment when a session or a lease may
  * end. So a belief at SESSION_CLOSING is one of this very moment. By then the time-out has passed after the
- * last request or ping of the session at the servers. Let a recipe count from the send of an answered write
- * or sync, with a margin shorter than the time-out. Then it has doubted before. The order of asking,
- * granting, delays and pauses makes no difference, nor does the belief of any other owner.
+ * last request or ping of the session at the servers. A recipe that counts from the send of an answered write
+ * or sync, with a margin below the time-out, has doubted before. The order of asking, granting, delays and
+ * pauses makes no difference, nor does the belief of another owner.
  *
- * Not seen: runs without a clock, and belief of a crashed process. Nor sessions and leases that the operator
- * or a server's clock ends early: no measure of time helps against that. Checked by
+ * Not seen: runs without a clock. Belief of a crashed process. Sessions and leases that the operator or a
+ * server's clock ends early, since no measure of time helps against that. Checked by
  * tests/check/reference/belief_ends_in_time.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define TERM_BELIEVES 0x01u
@@ -44,6 +45,7 @@ static void observe_granted(struct check_table *table, const struct event *event
     unsigned believes = term ? term->flags & TERM_BELIEVES : 0;
     table_drop(table, term);
     term = table_put(table, RECORD_TERM, event->lock, event->process, event->owner, event->session, 0);
+    LS_ASSERT(table_is_alone(table, term));
     term->flags = (uint16_t)believes;
 }
 
@@ -71,6 +73,7 @@ static void judge_belief(struct check_table *table, const struct check_context *
     struct check_record *term = term_of(table, event);
     if (!term)
         return;
+    LS_ASSERT((term->flags & TERM_ENDED) == 0 || (term->flags & TERM_BELIEVES));
     note->premises = 1;
     term->flags |= TERM_BELIEVES;
     if (table_get_exact(table, RECORD_OVER, 0, event->process, 0, term->session))
@@ -83,7 +86,6 @@ static void judge_belief(struct check_table *table, const struct check_context *
                       event->owner, WHAT);
 }
 
-/* Returns the term of the first owner of the process that believes to hold the lock; NULL = none. */
 static const struct check_record *believer(struct check_table *table, int lock, int process)
 {
     struct check_record *term = table_first_lock(table, RECORD_TERM, lock);
@@ -123,7 +125,7 @@ static void judge_closing(struct check_table *table, const struct check_context 
     table_put(table, RECORD_OVER, 0, event->process, 0, event->session, 0);
 }
 
-/* Drops the ended sessions of a process that connects in another one: it knows. */
+/* A process that connects in another session knows of the end of this one. */
 static void observe_link_up(struct check_table *table, const struct event *event)
 {
     struct check_record *over = table_first(table, RECORD_OVER);
@@ -135,13 +137,13 @@ static void observe_link_up(struct check_table *table, const struct event *event
     }
 }
 
-/* Ends the holds of a process that tells of a loss. If an owner goes on believing, its belief still is one in
- * that session. */
+/* If an owner goes on believing after LOST, its belief still is one in that session. */
 static void observe_lost(struct check_table *table, const struct event *event)
 {
     struct check_record *term = table_first(table, RECORD_TERM);
     while (term) {
         bool drop = term->process == event->process && (term->flags & TERM_BELIEVES) == 0;
+        LS_ASSERT((term->flags & TERM_ENDED) == 0 || (term->flags & TERM_BELIEVES));
         if (term->process == event->process)
             term->flags |= TERM_ENDED;
         if (drop)
@@ -185,6 +187,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         table_drop_process(table, RECORD_OVER, event->process);
         break;
     default: /* the process is gone */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_TERM, event->process);
         table_drop_process(table, RECORD_OVER, event->process);
         table_drop_process(table, RECORD_LEASE_OVER, event->process);

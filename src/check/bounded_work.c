@@ -4,50 +4,46 @@
 /* Without a reason a recipe does not work for ever.
  *
  * Definition, requests. Between two reasons a process issues at most WORK_MAX requests. Syncs do not count,
- *   since a holder may use them to stay fresh. With a clock only the requests of one window count: slow
- *   polling passes, a busy loop does not. The reasons of a process are
- *   - a call of its program, and the answer to one,
- *   - a loss after which an owner waits again,
- *   - WOKEN, and events of its links and sessions,
- *   - RESUMED, CRASHED, REST, and any fault of the servers,
+ * since a holder may use them to stay fresh. With a clock only the requests of one window count: slow polling
+ * passes, a busy loop does not. The reasons of a process are
+ *   - a call of its program, and the answer to one; a loss after which an owner waits again,
+ *   - WOKEN, RESUMED, CRASHED, REST, events of its links and sessions, and any fault of the servers,
  *   - without a clock: SETTLED, because a timer then fires only after a change,
- *   - with a clock: a fault of the process. Without one, the reason is the event that tells the process of
- *     the fault.
- *   Without a clock WOKEN also counts as one request. A list behind a wake-up then counts as much as a list
- *   behind a create, and states that differ only in this are one state.
+ *   - with a clock: a fault of the process. Without one, the event that tells the process of it is the
+ *     reason.
+ * Without a clock WOKEN also counts as one request, so that a list behind a wake-up counts as much as one
+ * behind a create. States that differ only in this are then one state.
  *
- * Definition, contenders. For each process and lock there is an allowance, and one of nodes that queue:
+ * Definition, contenders. For each process and lock there is an allowance of contenders, and one of nodes
+ * that queue. Without an allowance they are not judged.
  *   - ASKED adds CREATES_MAX, times the contenders of a hold. So does a loss after which an owner waits again
- *     (lock_spec.h).
- *   - A contender that is created takes 1. At 0 the property is violated.
- *   - GRANTED lowers it to CREATES_MAX for each owner that still waits.
- *   - While an outage of the servers lasts (OUTAGE), contenders are not judged. Servers answer that they
- *     cannot do what a contender needs, so a process that waits may try for as long as the outage lasts.
- *     Its requests are judged all the same. The fault that ends the outage renews the allowance.
- *   - If no owner waits, GRANTED and SETTLED end it. Without an allowance contenders are not judged.
+ *     (lock_spec.h). A contender that is created takes 1: at 0 the property is violated.
+ *   - GRANTED lowers it to CREATES_MAX for each owner that still waits. If no owner waits, GRANTED and
+ *     SETTLED end it.
  *   - A fault, EXPIRED and RESUMED raise it to CREATES_MAX for each waiting owner, less its contenders that
  *     stand. With a clock LINK_UP and LINK_DOWN do so too, because links then break without a fault.
+ *   - While an outage of the servers lasts (OUTAGE), contenders are not judged: servers answer that they
+ *     cannot do what a contender needs, so a process may try again. The fault that ends the outage renews it.
  *
  * Why. Recipes that create a new contender at each wake-up wake each other for ever, so WOKEN adds nothing.
- *   The contender of a failed acquire may be created later. It cannot come behind that of a later grant,
- *   because a session executes requests in order. A contender that stands is subtracted, so the fault and
- *   its creation commute.
+ * The contender of a failed acquire may be created later, but not behind that of a later grant: a session
+ * executes requests in order. A contender that stands is subtracted, so the fault and its creation commute.
  *
  * Example. ASKED: 3. A contender is created (2) and deleted, another one is created (1). A fault: 3 less the
- *   one that stands, so 2. GRANTED: the allowance ends.
+ * one that stands, so 2. GRANTED: the allowance ends.
  *
- * Not seen:
- *   - loops slower than the window,
- *   - loops in which each turn has a new fault as its reason,
- *   - contenders that are created while no owner waits,
- *   - the cost of a request for the servers.
- *   The bounds are far above the need of a mutex: a handful of requests, and one contender.
- *
- * Checked by tests/check/reference/bounded_work.h. */
+ * Not seen: loops slower than the window, or with a new fault as the reason of each turn. Contenders that are
+ * created while no owner waits. The cost of a request. The bounds are far above the need of a mutex: a
+ * handful of requests, and one contender. Checked by tests/check/reference/bounded_work.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define WORK_MAX 64
 #define CREATES_MAX 3
+
+#define EXCUSES                                                                                              \
+    (EVENT_BIT(EVENT_LINK_UP) | EVENT_BIT(EVENT_LINK_DOWN) | EVENT_BIT(EVENT_EXPIRED) |                      \
+     EVENT_BIT(EVENT_FAULT) | EVENT_BIT(EVENT_RESUMED) | EVENT_BIT(EVENT_CRASHED))
 
 /* `owner` of RECORD_CREATES. */
 enum { LINE, QUEUE, LINES };
@@ -67,6 +63,7 @@ static void judge_request(struct check_table *table, const struct check_context 
     }
     if (!work)
         work = table_put(table, RECORD_WORK, 0, event->process, 0, context->timed ? event->now_ms : 0, 0);
+    LS_ASSERT(work->requests <= WORK_MAX && table_is_alone(table, work));
     if (work->requests == WORK_MAX)
         check_violate(note, "%s issued more than %d requests without being given a reason", WHO, WORK_MAX);
     else
@@ -75,6 +72,7 @@ static void judge_request(struct check_table *table, const struct check_context 
 
 static int creates_max(const struct check_context *context, int lock, int line)
 {
+    LS_ASSERT(line >= LINE && line < LINES);
     return line == QUEUE ? CREATES_MAX : CREATES_MAX * lock_nodes(context, lock);
 }
 
@@ -103,7 +101,6 @@ static bool begins_again(const struct check_context *context, const struct check
            lock_waits_again(context, claim->lock);
 }
 
-/* There is one record for each process, of no lock and no owner. */
 static void forget_requests(struct check_table *table, int process)
 {
     table_drop(table, table_get(table, RECORD_WORK, 0, process, 0));
@@ -120,7 +117,7 @@ static void observe_asked(struct check_table *table, const struct check_context 
     }
 }
 
-/* The ledger sees the event after this judge, so the claim that ends still holds. */
+/* The claim that ends still holds: the ledger sees the event after this judge. */
 static void observe_loss(struct check_table *table, const struct check_context *context,
                          const struct event *event)
 {
@@ -131,6 +128,7 @@ static void observe_loss(struct check_table *table, const struct check_context *
             again += begins_again(context, claim, event);
         struct event asked = *event;
         asked.lock = (uint8_t)lock;
+        LS_ASSERT(again == 0 || lock_waits_again(context, lock));
         for (; again > 0; again--) {
             observe_asked(table, context, &asked);
             forget_requests(table, event->process);
@@ -143,6 +141,7 @@ static void observe_granted(struct check_table *table, const struct check_contex
 {
     int waiting = ledger_claims(table, event->lock, event->process, CLAIM_WAITING);
     waiting -= ledger_waits(table, event);
+    LS_ASSERT(waiting >= 0);
     for (int line = LINE; line < LINES; line++) {
         struct check_record *allowed = table_get(table, RECORD_CREATES, event->lock, event->process, line);
         int most = creates_max(context, event->lock, line) * waiting;
@@ -153,8 +152,7 @@ static void observe_granted(struct check_table *table, const struct check_contex
     }
 }
 
-/* Ends the allowances at SETTLED: no request is under way, so no contender of a failed acquire is still to
- * come. */
+/* No request is under way, so no contender of a failed acquire is still to come. */
 static void forget(struct check_table *table, const struct check_context *context, int process)
 {
     for (int lock = 0; lock < context->locks; lock++) {
@@ -163,8 +161,7 @@ static void forget(struct check_table *table, const struct check_context *contex
     }
 }
 
-/* Returns the number of the process's nodes that stand: those that queue, or its contenders that no hold
- * rests on. */
+/* Returns the number of the process's nodes that queue, or of its contenders by which no owner holds. */
 static int standing(struct check_table *table, int lock, int process, int line)
 {
     int count = 0;
@@ -185,6 +182,7 @@ static void renew_line(struct check_table *table, const struct check_context *co
     int waiting = ledger_claims(table, lock, process, CLAIM_WAITING);
     int stand = standing(table, lock, process, line);
     int least = creates_max(context, lock, line) * waiting - (stand < waiting ? stand : waiting);
+    LS_ASSERT(least >= 0);
     if (allowed->creates < least)
         allowed->creates = (uint16_t)least;
 }
@@ -197,9 +195,9 @@ static void renew(struct check_table *table, const struct check_context *context
     }
 }
 
-/* Handles faults, links and sessions: reasons for requests, and a new allowance. */
 static void excuse(struct check_table *table, const struct check_context *context, const struct event *event)
 {
+    LS_ASSERT((EVENT_BIT(event->kind) & EXCUSES) != 0);
     bool unnoticed = event->kind == EVENT_FAULT && !context->timed;
     bool of_link = event->kind == EVENT_LINK_UP || event->kind == EVENT_LINK_DOWN;
     if (event->process == EVENT_PROCESS_NONE) {
@@ -216,7 +214,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
         renew(table, context, event->process);
 }
 
-/* The fault that ends an outage is told before this event, and has renewed the allowances. */
+/* At its end nothing is renewed here: the fault that ends the outage has done so before this event. */
 static void observe_outage(struct check_table *table, const struct event *event)
 {
     if (event->outage != 0)

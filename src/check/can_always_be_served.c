@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* An owner that waits can still be served: liveness as "no dead ends".
+/* A process that waits can still be served: liveness as "no dead ends".
  *
- * Definition. An owner waits if its acquire was asked, and neither answered nor given up. A search
- * (src/explore/liveness.c) judges all states after the last fault. From each state in which an owner waits, a
- * state is reachable in which it does not wait. One continuation is enough: the property does not ask for
- * every one.
+ * Definition. A process waits if the acquire of one of its owners was asked, and neither answered nor given
+ * up. A search (src/explore/liveness.c) judges all states after the last fault. From each state in which a
+ * process waits, a state is reachable in which none of its owners waits. One such continuation is enough.
  *
- * Not seen: an owner that is passed over for ever though its turn could come (served_under_weak_fairness sees
- * it). Events while faults still go on. A dead end behind a state that shares its fingerprint with another
- * one. Checked by tests/cli/live.sh. */
+ * Not seen: a process that is passed over for ever though its turn could come, which
+ * served_under_weak_fairness sees. Events while faults still go on. A dead end behind a state that shares its
+ * fingerprint with another one. Checked by tests/cli/live.sh. */
 #include "check/properties.h"
 
 const struct property check_can_always_be_served = {

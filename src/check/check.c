@@ -32,8 +32,7 @@ int check_count(void)
     return count;
 }
 
-/* Types of the two values of each kind of record, for renamings, and whether its `process` names no
- * process. */
+/* Types of `a` and `b` for renamings; and whether `process` names no process. */
 static const struct {
     uint8_t a, b;
     bool nobody;
@@ -78,16 +77,19 @@ const struct property *const *check_all(int *count)
 int check_add(const struct property *property)
 {
     LS_ASSERT(check_find(property->name) == NULL);
+    LS_ASSERT(!property->loaded != !property->observe);
     int position = check_count();
     if (position == CHECK_PROPERTIES_MAX)
         return -1;
     all[position] = property;
     loaded_mask |= property->loaded ? CHECK_BIT(position) : 0;
+    LS_ASSERT(check_position(property->name) == position);
     return position;
 }
 
 void check_stats_copy(struct check_stats *to, const struct check_stats *from)
 {
+    LS_ASSERT(to != from);
     memcpy(to, from, offsetof(struct check_stats, finding) + (size_t)check_count() * sizeof *from->finding);
 }
 
@@ -111,9 +113,10 @@ const struct property *check_find(const char *name)
     return position < 0 ? NULL : all[position];
 }
 
-/* Returns the properties that are judged in this mode under just this condition. */
+/* Returns the properties that are judged in this mode under exactly this condition. */
 static check_mask mask_of(bool timed, unsigned condition)
 {
+    LS_ASSERT((condition & ~(PROPERTY_SEVERAL | PROPERTY_LEASES)) == 0);
     check_mask mask = 0;
     int count = check_count();
     for (int i = 0; i < count; i++)
@@ -133,7 +136,7 @@ check_mask check_special_mask(bool timed, bool several, bool leases)
     return (several ? mask_of(timed, PROPERTY_SEVERAL) : 0) | (leases ? mask_of(timed, PROPERTY_LEASES) : 0);
 }
 
-/* Returns the most nodes that one owner needs at a time, those that queue included. */
+/* Returns the most nodes that one owner needs at a time, with those that queue. */
 static int nodes_of_an_owner(const struct check_context *context)
 {
     int most = 1;
@@ -144,8 +147,8 @@ static int nodes_of_an_owner(const struct check_context *context)
     return most;
 }
 
-/* Returns the number of records that a run can need: two nodes for each contender, as one may be left over,
- * and a third that is being deleted. A run that needs more ends with the outcome `limit`. */
+/* Returns the number of records that a run can need. For each contender there may be two more nodes: one that
+ * is left over, and one that is being deleted. A run that needs more ends with the outcome `limit`. */
 static uint32_t capacity_of(const struct check_set *set)
 {
     const struct check_context *context = &set->context;
@@ -181,7 +184,7 @@ static uint32_t capacity_of(const struct check_set *set)
 static check_mask contract(void)
 {
     int position = check_position(check_contract_is_kept.name);
-    return position < 0 ? 0 : CHECK_BIT(position);
+    return LS_ALWAYS(position >= 0) ? CHECK_BIT(position) : 0;
 }
 
 bool check_set_judges(const struct check_set *set, int position)
@@ -199,6 +202,7 @@ void check_set_init(struct check_set *set, check_mask mask, const struct check_c
     for (int i = 0; i < count; i++) {
         if ((set->mask & CHECK_BIT(i)) == 0)
             continue;
+        LS_ASSERT(all[i]->observe || all[i]->loaded || (all[i]->needs_search && all[i]->wants == 0));
         set->needs |= all[i]->needs;
         for (int kind = 0; kind < EVENT_KINDS; kind++)
             if (all[i]->wants & EVENT_BIT(kind))
@@ -308,26 +312,28 @@ static void judge(const struct check_set *set, struct check_table *table, struct
         note.why[0] = '\0';
         if (all[position]->loaded)
             loaded_observe(all[position], table, &set->context, event, &note);
-        else
+        else {
             all[position]->observe(table, &set->context, event, &note);
+            LS_ASSERT(note.premises >= 0 && note.violated == (note.why[0] != '\0'));
+        }
         if (note.premises || note.violated)
             keep_finding(stats, position, event, &note);
     }
 }
 
-/* Returns the kind that judges see. To them a process that closed its session and forgot everything is like
- * one that crashed. */
+/* To judges, a process that closed its session and forgot everything is like one that crashed. */
 static uint8_t kind_as_judged(const struct event *event)
 {
     return event->kind == EVENT_STOPPED ? EVENT_CRASHED : event->kind;
 }
 
-/* Returns the event as judges see it, in `copy` only if its kind changes. The caller has just written the
+/* Returns the event as judges see it; copies it only if its kind changes. The caller has just written the
  * event byte by byte, and a load of the whole struct would stall on these stores. */
 static const struct event *as_judged(const struct event *event, struct event *copy)
 {
     if (kind_as_judged(event) == event->kind)
         return event;
+    LS_ASSERT(copy != event);
     *copy = *event;
     copy->kind = kind_as_judged(event);
     return copy;
@@ -336,6 +342,7 @@ static const struct event *as_judged(const struct event *event, struct event *co
 bool check_set_wants(const struct check_set *set, const struct event *seen)
 {
     int kind = kind_as_judged(seen);
+    LS_ASSERT(kind < EVENT_KINDS);
     return (set->ledger_wants & EVENT_BIT(kind)) != 0 || set->wants[kind] != 0;
 }
 
@@ -408,10 +415,9 @@ int check_violated(const struct check_stats *stats, check_mask mask, int positio
 const char *check_verdict_name(enum check_verdict verdict)
 {
     static const char *const names[] = {"not-judged", "holds", "violated"};
+    LS_ASSERT(verdict < sizeof names / sizeof names[0]);
     return names[verdict];
 }
-
-/* ---- sentences ---- */
 
 static struct check_name name_of(const char *(*name)(const void *, int), const void *names, const char *what,
                                  int index)

@@ -4,14 +4,14 @@
 /* The judges: small automata over semantic events (D5). Each file has one property and is named as its
  * sentence.
  *
- * A set of chosen properties keeps its whole state in one block: a table of records. The records are sorted
- * and packed at the front. So equal futures have equal bytes, and the state hash covers the live bytes only.
- * The block has no pointers, and all zero is the initial state. Findings (premises met, the first violation)
- * are results, not state, so they lie outside the block, in struct check_stats. */
+ * A set of chosen properties keeps its whole state in one block: a table of records, sorted and packed at the
+ * front. So equal futures have equal bytes, and the state hash covers the live bytes only. The block has no
+ * pointers, and all zero is the initial state. Findings (premises met, the first violation) are results, not
+ * state: they lie outside the block, in struct check_stats. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
-#include "trace/event.h"
+#include "trace/event_names.h"
 #include <lockstep/lock_spec.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,19 +25,19 @@ typedef uint64_t check_mask;
 #define CHECK_ALL UINT64_MAX
 #define CHECK_WHY_MAX 240
 
-/* Modes in which a property is judged although no file names it (D6, D8). */
+/* Worlds in which a property is judged although no file names it (D6, D8). */
 #define PROPERTY_UNTIMED 0x01u
 #define PROPERTY_TIMED 0x02u
 #define PROPERTY_ALWAYS (PROPERTY_UNTIMED | PROPERTY_TIMED)
 #define PROPERTY_SEVERAL 0x04u /* only worlds in which some step asks for several locks at once */
 #define PROPERTY_LEASES 0x08u  /* only worlds in which the coordinator ends a contender by time alone */
 
-struct check_table; /* the state block, see check/state.h */
+struct check_table; /* the state block: check/state.h */
 
 /* Facts about the run that events do not tell. */
 struct check_context {
-    int processes;           /* number of processes */
-    int locks;               /* number of locks */
+    int processes;
+    int locks;
     int owners;              /* owners per process and lock that may ask at once; 0 = 2 */
     bool timed;              /* the run has a clock: event.now_ms is valid */
     bool reentrant;          /* the recipe lets an owner acquire again a lock that it holds */
@@ -50,8 +50,7 @@ struct check_context {
     int tolerance_ms;   /* ms that an answer may be late: the quantum, or a real run's scheduling slack */
     int work_window_ms; /* in timed runs, age in ms at which bounded_work forgets requests; 0 = 4000 */
     const struct ls_lock_spec *specs; /* one for each lock, NULL = all mutexes; must outlive the set */
-    /* Return names for the sentences; NULL = "process 0", "lock 0". The set copies no text: it is used within
-     * the call. */
+    /* Return names for sentences, which are copied at once; NULL = "process 0", "lock 0". */
     const char *(*process_name)(const void *names, int process);
     const char *(*lock_name)(const void *names, int lock);
     const void *names;
@@ -59,24 +58,23 @@ struct check_context {
 
 /* The verdict of one judge on one event. */
 struct check_note {
-    int premises;            /* number of times that this event met the premise */
-    bool violated;           /* the event violates the property, see `why` */
+    int premises; /* number of times that this event met the premise */
+    bool violated;
     char why[CHECK_WHY_MAX]; /* one sentence, valid only if violated */
 };
 
 struct property {
     const char *name;     /* "at_most_one_holder" */
     const char *sentence; /* the promise, in one sentence */
-    const char *premise;  /* the thing that `premises` counts */
+    const char *premise;  /* the situation that check_note.premises counts */
     const char *blind_to; /* violations that it cannot find */
-    unsigned modes;       /* PROPERTY_…: worlds in which it is judged although no file names it */
+    unsigned modes;       /* PROPERTY_… */
     bool needs_clock;     /* it is not judged without a clock, even if a file names it */
     bool needs_search;    /* a search judges it, not events: in exploring scenarios that name it */
     uint64_t wants;       /* event kinds that it observes, as EVENT_BIT() */
-    unsigned needs;       /* CHECK_NEEDS_…: facts that the shared ledger must keep, see check/state.h */
-    /* Returns true if the event, in a world without a clock, commutes with events of other processes and of
-     * the servers. The state and the verdicts of the property are then the same in both orders. Called for
-     * kinds in `wants` only. NULL = no event commutes. */
+    unsigned needs;       /* CHECK_NEEDS_…: facts that the ledger must keep for it (check/state.h) */
+    /* Returns true if the event, without a clock, commutes with events of other processes and of the servers.
+     * State and verdicts are the same in both orders. Called for kinds in `wants` only; NULL = false. */
     bool (*is_local)(const struct event *event);
     int records_per_process;   /* most records of its own for one process */
     int records_per_contender; /* most records of its own for one process, lock and owner */
@@ -86,33 +84,27 @@ struct property {
         *loaded; /* a loaded property, judged in place of `observe`, see check/loaded.h; NULL = built in */
 };
 
-/* Returns all properties in their listed order, built-in ones first, then loaded ones. Writes their number to
- * *count. */
+/* Returns all properties, built-in ones first, and writes their number to *count. */
 const struct property *const *check_all(int *count);
 int check_count(void);
 
 /* Returns the property of that name, or NULL. */
 const struct property *check_find(const char *name);
 
-/* Returns the position of the property in check_all(), or -1. CHECK_BIT() of the position stands for it in
- * masks. */
+/* Returns the position of the property of that name in check_all(); -1 if there is none. */
 int check_position(const char *name);
 
 /* Returns the properties that are judged if no file names any, in a world with or without a clock. */
 check_mask check_default_mask(bool timed);
 
-/* Returns properties that check_default_mask() leaves out: about calls for several locks, and about
- * leases. */
+/* Returns the properties of PROPERTY_SEVERAL if `several`, and of PROPERTY_LEASES if `leases`. */
 check_mask check_special_mask(bool timed, bool several, bool leases);
 
 /* Adds a property to check_all(), for the life of the program. Returns its position, or -1 if
  * CHECK_PROPERTIES_MAX is reached. Must not be called while a set exists. */
 int check_add(const struct property *property);
 
-/* Returns the loaded properties. */
 check_mask check_loaded_mask(void);
-
-/* ---- a set of chosen properties ---- */
 
 struct check_set {
     struct check_context context;
@@ -123,18 +115,17 @@ struct check_set {
     uint32_t capacity;             /* size of the block, in records */
 };
 
-/* Results about one property. */
 struct check_finding {
-    uint64_t premises; /* number of times that its premise was met */
+    uint64_t premises;
     bool violated;
-    bool later;              /* violated, but only where a run went on behind another violation; not in
+    bool later;         /* violated, but only where a run went on behind another violation; not in
                                 check_stats.violated */
-    bool elsewhere;          /* violated, but only in another run; not in check_stats.violated */
-    uint64_t step;           /* check_stats.step of the first violation */
-    uint8_t event_kind;      /* enum event_kind of the event of that violation */
-    uint8_t process;         /* process of that event */
-    int32_t code;            /* code of that event; 0 in a result that comes from a checkpoint */
-    int64_t now_ms;          /* time of that event */
+    bool elsewhere;     /* violated, but only in another run; not in check_stats.violated */
+    uint64_t step;      /* check_stats.step of the first violation; the fields below are of its event */
+    uint8_t event_kind; /* enum event_kind */
+    uint8_t process;
+    int32_t code; /* 0 in a result that comes from a checkpoint */
+    int64_t now_ms;
     char why[CHECK_WHY_MAX]; /* one sentence */
 };
 
@@ -148,8 +139,7 @@ struct check_stats {
     uint32_t met_times[CHECK_PROPERTIES_MAX];           /* number of times, valid for `met`; never copied */
 };
 
-/* Copies the results of the properties that exist; `met_times` and unused positions of `finding` are not
- * copied. */
+/* Copies the results of the properties that exist, without `met_times`. */
 void check_stats_copy(struct check_stats *to, const struct check_stats *from);
 
 enum check_verdict {
@@ -158,9 +148,8 @@ enum check_verdict {
     CHECK_VIOLATED,
 };
 
-/* Prepares a set. `context` is copied, with its pointers. Afterwards only check_set_spare() changes the set.
- * Even if the mask lacks contract_is_kept, a recipe that misbehaves violates it: the recipe's run ends there,
- * and the other judges see nothing more. */
+/* Prepares a set, which only check_set_spare() changes later. `context` is copied, but not what it points to.
+ * A recipe that misbehaves violates contract_is_kept even if `mask` lacks it: its run ends there. */
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context);
 
 /* Removes properties from the set, contract_is_kept included. */
@@ -175,17 +164,14 @@ size_t check_set_state_size(const struct check_set *set);
 /* Returns true if some judge, or the ledger, observes events of this kind. */
 bool check_set_wants(const struct check_set *set, const struct event *event);
 
-/* Returns true if the event commutes, for all judges, with events of other processes and of the servers (see
- * `is_local`). */
+/* Returns true if the event commutes as `is_local` says, for the ledger and all judges. */
 bool check_set_is_local(const struct check_set *set, const struct event *event);
 
-/* Shows one event to the judges. Returns true if the block may have changed. Once stats->limit is set, it
- * does nothing. */
+/* Shows one event to the judges unless stats->limit is set. Returns true if the block may have changed. */
 bool check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
                        const struct event *event);
 
-/* Returns the number of bytes in use at the front of the block, a multiple of 8. All bytes behind them are
- * zero. */
+/* Returns the number of bytes in use at the front of the block, a multiple of 8. All others are zero. */
 size_t check_set_live_bytes(const void *block);
 
 /* Types of values that a visitor is shown. A renaming of growing numbers must change zxids and sessions
@@ -199,28 +185,25 @@ enum check_value {
 typedef void (*check_visit_fn)(void *ctx, enum check_value type, int64_t *value);
 void check_set_visit(void *block, check_visit_fn visit, void *ctx);
 
-/* Visits the records one by one; their order carries no information. `process` points to the byte that names
- * a process, NULL if the record names none. check_record_visit() visits the values of one record. */
+/* Visits the records; their order carries no information. `process` points to the byte that names a process,
+ * NULL if the record names none. check_record_visit() visits the values of one record. */
 typedef void (*check_record_fn)(void *ctx, void *record, size_t size, const uint8_t *process);
 void check_set_records(void *block, check_record_fn visit, void *ctx);
 void check_record_visit(void *record, check_visit_fn visit, void *ctx);
 
-/* Returns true if all growing numbers of the state are visited. Only then may states that differ by a
- * renaming be merged. */
+/* Returns true if all growing numbers are visited: only then may states that differ by a renaming be
+ * merged. */
 bool check_set_shows_numbers(const struct check_set *set);
 
-/* Visits the growing numbers of loaded properties, which may span records. check_set_visit() includes
- * them. */
+/* The part of check_set_visit() for loaded properties, whose numbers may span records. */
 void check_set_visit_loaded(void *block, check_visit_fn visit, void *ctx);
 
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position);
 
-/* Writes the positions of the violated properties of `mask`, in the order of reports. Returns how many.
- * at_most_one_holder is the first, if it is violated. The others are ordered by the step of their violation,
- * then by position. */
+/* Writes the positions of the violated properties of `mask`, and returns how many. The first one is
+ * at_most_one_holder. The others are ordered by the step of their violation, then by position. */
 int check_violated(const struct check_stats *stats, check_mask mask, int positions[CHECK_PROPERTIES_MAX]);
 
-/* "holds", "violated", "not-judged". */
 const char *check_verdict_name(enum check_verdict verdict);
 
 #endif

@@ -4,32 +4,25 @@
 /* The recipe keeps to the rules of <lockstep/recipe.h> and <lockstep/env.h>, which bind any recipe. It
  * returns from each call in one piece, and changes nothing but its state and its memory. It handles the mutex
  * of its environment as required, and is idle in the end.
- *
- *   - Contents: if the configuration names contents, each contender that the process creates has them as its
+ *   - Contents: if the configuration names contents, each contender that the process creates has them as
  *     data.
  *   - Calls without a matching acquire are tried after each step of a process. cancel() returns LS_ENOENT for
- *     each owner without a pending acquire. release() returns LS_ENOTOWNER for each owner that waits and does
- *     not hold.
+ *     each owner without a pending acquire. release() returns LS_ENOTOWNER for each that waits and does not
+ *     hold.
  *   - Invariants of its own: a text that wrong() (recipe.h) returns after a call is a violation.
- *
  * Rules of memory, for recipes from shared objects:
  *   - Writes outside of the state or of a block, and to freed memory. Fixed bytes around all of these differ
  *     after a call, or a page without access was hit (sim/red_zones.c).
  *   - Reads of memory that is not set, freed, outside of a block, or lent to a callback that is over. A step
- *     ends in another way if such memory holds other bytes (sim/twice.c). Differences that no read explains
- *     are violations, too.
- *   - Leaks: more than 0 blocks from ls_env_alloc() and malloc() are allocated after stop() has returned. At
- *     REST a stop is rehearsed for each process that runs, with the same question. Memory that a recipe keeps
- *     until its stop is no leak.
- *
- * Not seen:
- *   - reads of memory outside of the state, such as variables of the program that other code changes,
- *   - acts of a recipe outside of a world, and timers without the mutex,
- *   - a use of freed memory that is allocated again, and a write beyond the fixed bytes into another block,
- *   - a read whose value makes no difference, and a read of a register,
- *   - most steps of random runs: few of them run twice, and in a search the first of each kind,
- *   - crashes, endless loops, variables and memory of built-in recipes: such a crash ends the worker.
- * Checked by tests/check/test_contract_is_kept.c. */
+ *     ends in another way if such memory holds other bytes (sim/twice.c). Any such difference is a violation.
+ *   - Leaks: blocks from ls_env_alloc() or malloc() are allocated after stop() has returned. At REST a stop
+ *     is rehearsed for each process that runs. Memory that a recipe keeps until its stop is no leak.
+ * Not seen: reads of memory outside of the state that other code changes. Acts outside of a world, and timers
+ * without the mutex. A use of freed memory that is allocated again, and a write beyond the fixed bytes. A
+ * read whose value makes no difference, or of a register. Most steps of random runs (few run twice, in a
+ * search the first of each kind). Crashes, endless loops, variables and memory of built-in recipes, whose
+ * crash ends the worker. Checked by tests/check/test_contract_is_kept.c. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static const char *const OFFENCES[] = {
@@ -68,6 +61,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         note->premises = 1;
         return;
     }
+    LS_ASSERT(event->kind == EVENT_MISBEHAVED && event->offence >= 0 && event->offence < EVENT_OFFENCES);
     check_violate(note, "the recipe of %s %s%s%s", WHO, OFFENCES[event->offence], event->path ? ": " : "",
                   event->path ? event->path : "");
 }

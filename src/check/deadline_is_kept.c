@@ -4,14 +4,13 @@
 /* The caller gets its answer at the deadline, also during an outage.
  *
  * Formula. The deadline of an acquire is time(ASKED) + timeout, or time(RESUMED) of its process if that is
- * later. The tolerance is one quantum of virtual time, or the scheduling slack of a real run.
- *   - The answer does not come later than deadline + tolerance.
- *   - No event that this property observes comes later than that while the acquire has no answer.
- *   - Neither counts while the process is paused, from a PAUSED after ASKED to RESUMED.
+ * later. The tolerance is one quantum of virtual time, or the scheduling slack of a real run. No answer, and
+ * no other event that this property observes while the acquire has none, comes later than deadline +
+ * tolerance. Neither counts while the process is paused, from a PAUSED after ASKED to RESUMED.
  *
- * Not seen: untimed runs, where no deadline has a value; acquires without a timeout, and tries. Nor an answer
- * that is late if no further event comes before the run ends. Checked by
- * tests/check/reference/deadline_is_kept.h. */
+ * Not seen: untimed runs, where no deadline has a value. Acquires without a timeout, and tries. A late answer
+ * if no further event comes before the run ends. Checked by tests/check/reference/deadline_is_kept.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define DEADLINE_PAUSED 0x01u
@@ -38,6 +37,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
         table_get(table, RECORD_DEADLINE, event->lock, event->process, event->owner);
     if (!deadline)
         return;
+    LS_ASSERT(table_is_alone(table, deadline));
     note->premises = 1;
     if (is_late(deadline, context, event))
         check_violate(note, "%s (owner %d) got its answer about %s %lld ms after its deadline", WHO,
@@ -64,7 +64,9 @@ static void judge_others(struct check_table *table, const struct check_context *
 static void observe_pause(struct check_table *table, const struct event *event)
 {
     struct check_record *deadline;
+    LS_ASSERT(event->kind == EVENT_PAUSED || event->kind == EVENT_RESUMED);
     for (deadline = table_first(table, RECORD_DEADLINE); deadline; deadline = table_next(table, deadline)) {
+        LS_ASSERT(table_is_alone(table, deadline));
         if (deadline->process != event->process)
             continue;
         deadline->flags = event->kind == EVENT_PAUSED ? DEADLINE_PAUSED : 0;

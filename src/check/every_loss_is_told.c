@@ -8,21 +8,20 @@
  *     second. After it no CONNECTED names the lost session.
  *   - The client library knows of a loss once it has delivered EXPIRED or AUTH_FAILED, or has connected with
  *     another session id. LOST follows before the next GRANTED, CONNECTED or LINK_UP, and by the next REST.
- *   - SUSPENDED tells of a broken link before the link comes back. No RECONNECTED names a session that was
- *     lost.
+ *   - SUSPENDED tells of a broken link before it comes back. No RECONNECTED names a session that was lost.
  *   - If SUSPENDED was told, and the link of the same session is back, one of RECONNECTED, READ_ONLY, LOST
  *     and LINK_DOWN follows by the next REST.
- *
- * Not seen: sessions that the recipe never reported, and losses of which no server has told the client yet.
- * The C client never expires a session by its own clock (F14). Checked by
+ * Not seen: sessions that the recipe never reported, and losses of which no server has told the client. The C
+ * client never expires a session by its own clock (F14). Checked by
  * tests/check/reference/every_loss_is_told.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
-#define TOLD_LOST_DUE 0x01u    /* the client library knows of a loss that was not told yet */
-#define TOLD_SUSPEND_DUE 0x02u /* the client library knows of a broken link that was not told yet */
+#define TOLD_LOST_DUE 0x01u    /* a loss that the client library knows was not told yet */
+#define TOLD_SUSPEND_DUE 0x02u /* likewise a broken link */
 #define TOLD_LOST 0x04u        /* a loss was told last */
 #define TOLD_SUSPENDED 0x08u   /* a broken link was told, and not yet its end */
-#define TOLD_BACK_DUE 0x10u    /* SUSPENDED was told, and that session's link is back, not yet told */
+#define TOLD_BACK_DUE 0x10u    /* SUSPENDED was told; the return of that session's link was not told yet */
 
 static struct check_record *told_of(struct check_table *table, int process)
 {
@@ -87,7 +86,7 @@ static void observe_link(struct check_record *told, const struct check_context *
                          const struct event *event, struct check_note *note)
 {
     if (told->session == 0)
-        return; /* the process was told of no session that could be lost */
+        return;
     if (event->kind == EVENT_LINK_DOWN) {
         note->premises = 1;
         told->flags = (uint16_t)((told->flags & ~TOLD_BACK_DUE) | TOLD_SUSPEND_DUE);
@@ -99,6 +98,7 @@ static void observe_link(struct check_record *told, const struct check_context *
         } else if (told->flags & TOLD_SUSPENDED)
             told->flags |= TOLD_BACK_DUE;
     } else {
+        LS_ASSERT(event->kind == EVENT_EXPIRED || event->kind == EVENT_AUTH_FAILED);
         note->premises = 1;
         told->flags = (uint16_t)((told->flags & ~(TOLD_SUSPEND_DUE | TOLD_BACK_DUE)) | TOLD_LOST_DUE);
     }
@@ -109,6 +109,8 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 {
     struct check_record *told;
     for (told = table_first(table, RECORD_TOLD); told; told = table_next(table, told)) {
+        LS_ASSERT(told->session != 0 || told->flags != 0);
+        LS_ASSERT((told->flags & TOLD_BACK_DUE) == 0 || (told->flags & TOLD_SUSPENDED));
         judge_due(told, context, "at rest", note);
         if (told->flags & TOLD_BACK_DUE)
             check_violate(note, "at rest %s has not been told that session 0x%llx is reconnected",
@@ -128,6 +130,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         return;
     }
     struct check_record *told = told_of(table, event->process);
+    LS_ASSERT(table_is_alone(table, told));
     switch (event->kind) {
     case EVENT_CONNECTED:
         judge_connected(told, context, event, note);

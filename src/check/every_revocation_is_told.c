@@ -3,23 +3,23 @@
 
 /* Requests to give a lock back reach the holder, once each, and are answered to the client that asks.
  *
- * Formula, for a lock and a process. A request for a node is a NODE_SET of it by a client. A fault is a
- * FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a fault.
+ * Formula, for a lock and a process. A request for a node is a NODE_SET of it by a client. A process listens
+ * from a LISTENS that says "done" until it closes the lock, stops or crashes.
  *   - Each REVOKE_SENT answers one REVOKES of the process that has no answer yet. At REST, if the process is
  *     connected, each REVOKES has its REVOKE_SENT.
- *   - If REVOKE_SENT says anything but "done", "no such contender" or "pending already", a fault comes before
- *     it. Other reasons must come while REVOKES without an answer exist. For "closed": the process asked
- *     without a link, or it said CLOSES of the lock. For "closed" and "unsure": its session began to end
- *     (SESSION_CLOSING).
- *   - If LISTENS says anything but "done" or "unsupported", a fault comes before it.
+ *   - REVOKE_SENT says "done", "no such contender" or "pending already". It may say "closed" if a REVOKES
+ *     without an answer came without a link, or CLOSES of the lock came after one. It may say "closed" or
+ *     "unsure" if SESSION_CLOSING of the process came after one. A fault excuses any other code.
+ *   - LISTENS says "done" or "unsupported", or a fault comes before it.
  *   - Before each REVOKE_ASKED with the token t of an existing node, there are more requests for t than
  *     REVOKE_ASKED with t.
- *   - At REST, if the process is connected and listens, no request for the node of one of its holds is
- *     untold. The last request is told by a later REVOKE_ASKED, or overwritten by a NODE_SET of the operator.
- * A process listens from a LISTENS that says "done" until it closes the lock, stops or crashes.
+ *   - At REST, let the process be connected and listen. Then the last request for the node of each of its
+ *     holds is told by a later REVOKE_ASKED, or overwritten by a NODE_SET of the operator.
+ * A fault is as in answers_have_reasons.c.
  *
- * Not seen: the contender that is asked; the time until a request is told; a second request that overtakes
+ * Not seen: the contender that is asked. The time until a request is told. A second request that overtakes
  * the first. Checked by tests/check/reference/every_revocation_is_told.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define QUESTION_EXCUSED 0x01u /* "closed" has a reason */
@@ -46,6 +46,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
                       WHO, WHAT);
         return;
     }
+    LS_ASSERT(table_is_alone(table, question));
     bool plain = event->rc == 0 || event->rc == CODE_NOTHING_PENDING || event->rc == CODE_ALREADY;
     bool ending = (question->flags & QUESTION_ENDING) != 0;
     bool excused = (event->rc == CODE_CLOSED && (ending || (question->flags & QUESTION_EXCUSED))) ||
@@ -95,6 +96,7 @@ static void judge_asked(struct check_table *table, const struct check_context *c
                       event->owner, WHAT);
         return;
     }
+    LS_ASSERT((request->flags & ~REQUEST_UNTOLD) == 0);
     request->flags = 0;
     if (--request->pending == 0)
         table_drop(table, request);
@@ -171,6 +173,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_rest(table, context, note);
         break;
     default: /* the process is gone */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_QUESTION, event->process);
         break;
     }

@@ -8,32 +8,28 @@
  * after it asked.
  *   - It keeps the place if it deletes that node by itself and queues again: the recipe gave its caller's
  *     place away.
- *   - It loses the place without blame when its session ends, or the operator deletes the node. So it does if
- *     the operator deletes that of another lock of its call, because the whole call is then asked for again.
+ *   - It loses the place without blame when its session ends, or the operator deletes the node. The operator
+ *     may also delete that of another lock of its call: the whole call is then asked for again.
  *   - If nodes queue, the node that queues is the place. An owner whose process has created none after it
- *     asked has the place of the node of its grant. It passes over all that queued before that node.
+ *     asked has the place of the node of its grant.
  * A grant passes over an earlier place if that node still exists, or was deleted after the grantee's was
  * created. It does not if the place is admitted beside it (check/state.h): both may hold at once, and the
- * order in which they are told says nothing. Of mutexes no two are. An owner that holds alone passes over no
- * place.
+ * order in which they are told says nothing. An owner that holds alone passes over no place. Passing over a
+ * node that exists is a violation at once. Otherwise it is one when the process passed over is granted later,
+ * or still waits at REST. A caller that gives up in between does not count as overtaken.
  *
- * Passing over a node that exists is a violation at once. Otherwise it is one when the process passed over is
- * granted later, or still waits at REST. So a caller that gives up in between does not count as overtaken.
- *
- * Not seen:
- *   - processes with several owners that wait for the same lock, because nodes do not say which owner they
- *     belong to,
- *   - until REST, the first acquire after one that ended without the lock, also in the next session: a node
- *     left over could be taken for the new one's,
- *   - a place that is given away after the operator deleted a node of the same wait,
- *   - the order of asking, which no lock promises.
- * Checked by tests/check/reference/granted_in_order.h. */
+ * Not seen: processes with several owners that wait for the same lock, because nodes do not name their owner.
+ * Until REST, the first acquire after one that ended without the lock, also in the next session, because a
+ * node left over could be taken for its own. A place that is given away after the operator deleted a node of
+ * the same wait. The order of asking, which no lock promises. Checked by
+ * tests/check/reference/granted_in_order.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define PLACE_DELETING 0x01u  /* its process has sent a delete after it took the place */
 #define PLACE_OVERTAKEN 0x02u /* a later place was granted first */
 #define PLACE_UNCLEAN 0x04u   /* no place: an ended acquire may have left a node over */
-#define PLACE_WANTED 0x08u /* no place yet: its process has asked, and not yet created a node that queues */
+#define PLACE_WANTED 0x08u    /* no place yet: asked, and created no node that queues */
 #define PLACE_NONE (PLACE_UNCLEAN | PLACE_WANTED)
 
 static struct check_record *place_of(struct check_table *table, int lock, int process)
@@ -48,19 +44,20 @@ static void take_place(struct check_table *table, const struct check_context *co
     struct check_record *place = place_of(table, event->lock, event->process);
     if (!is_place || (place && (place->flags & PLACE_WANTED) == 0))
         return;
+    LS_ASSERT(!place || table_is_alone(table, place));
     table_drop(table, place);
     if (ledger_claims(table, event->lock, event->process, CLAIM_WAITING) == 1)
         table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->czxid, 0);
 }
 
-/* Handles the deletion of a place's node. The place is given away if the process asked for that, else it is
- * lost. */
+/* A place is given away if the process asked for the deletion of its node, else it is lost. */
 static void leave_place(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {
     struct check_record *place = place_of(table, event->lock, event->process);
     if (!place || (place->flags & PLACE_NONE))
         return;
+    LS_ASSERT(event->kind == EVENT_NODE_DELETED && table_is_alone(table, place));
     bool by_operator = event->owner == EVENT_BY_OPERATOR;
     bool given_away = !by_operator && (place->flags & PLACE_DELETING) &&
                       !ledger_call_is_broken(table, context, event->lock, event->process);
@@ -74,8 +71,7 @@ static void leave_place(struct check_table *table, const struct check_context *c
         table_drop(table, place);
 }
 
-/* Returns true if the contender of this place may hold beside the grant, under the larger capacity of both
- * processes. */
+/* Returns true if the contender of the place may hold beside the grant, under the larger capacity of both. */
 static bool is_admitted_beside(struct check_table *table, const struct check_context *context,
                                const struct check_record *place, const struct event *event)
 {
@@ -90,6 +86,7 @@ static void pass_over(struct check_table *table, const struct check_context *con
 {
     struct check_record *place = group_first_record(table, context, RECORD_PLACE, event->lock);
     for (; place; place = group_next_record(table, context, place)) {
+        LS_ASSERT((place->flags & PLACE_NONE) == 0 || place->deletion_zxid == 0);
         if (place->process == event->process || (place->flags & PLACE_NONE))
             continue;
         note->premises = 1;
@@ -149,6 +146,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 {
     struct check_record *place = table_first(table, RECORD_PLACE);
     while (place) {
+        LS_ASSERT((place->flags & PLACE_NONE) != PLACE_NONE);
         judge_overtaken(context, place, note);
         if (place->flags & PLACE_UNCLEAN) {
             table_drop(table, place);
@@ -173,11 +171,12 @@ static void observe_asked(struct check_table *table, const struct check_context 
 static void observe_failed(struct check_table *table, const struct event *event)
 {
     table_drop(table, place_of(table, event->lock, event->process));
+    LS_ASSERT(table->full || !place_of(table, event->lock, event->process));
     table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_UNCLEAN;
 }
 
-/* Drops the places of a process whose session ends. PLACE_UNCLEAN stays: the session may be that of a life
- * before a crash, or its end may be told late. So a node of a failed acquire may still come. */
+/* PLACE_UNCLEAN stays: the session may be that of a life before a crash, or its end may be told late. So a
+ * node of a failed acquire may still come. */
 static void observe_session_end(struct check_table *table, const struct event *event)
 {
     struct check_record *place = table_first(table, RECORD_PLACE);
@@ -232,6 +231,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         observe_session_end(table, event);
         break;
     default: /* CRASHED */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         if (event->process != EVENT_PROCESS_NONE)
             table_drop_process(table, RECORD_PLACE, event->process);
         break;

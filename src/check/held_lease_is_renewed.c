@@ -5,16 +5,16 @@
  *
  * Formula. A hold of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST, HOLD_LOST
  * or CRASHED. Its node is the contender whose czxid is the token, also if the lease of that node ended before
- * GRANTED was told. If the token names none, it is the oldest free node of the process.
- *   - No NODE_DELETED of that node by time (EVENT_BY_TIME) comes between the two.
- *   - At REST the node of each hold exists, if its process has a link, and is neither paused nor crashed.
+ * GRANTED was told. If the token names none, it is the oldest free node of the process. No NODE_DELETED of
+ * that node by time (EVENT_BY_TIME) comes between the two. At REST the node of each hold exists, if its
+ * process has a link, and is neither paused nor crashed.
  *
- * Why. An owner that holds renews its lease. If it cannot, a timer of the recipe whose role is LS_TIMER_LEASE
- * ends the hold first. A paused process renews nothing, and is excused: when it goes on, its next renewal
- * tells the owner.
+ * Why. An owner that holds renews its lease. If it cannot, a timer of the recipe (LS_TIMER_LEASE) ends the
+ * hold first. A paused process renews nothing, and is excused: later its next renewal tells the owner.
  *
  * Not seen: lengths of leases and delays; leases in worlds with a clock. Checked by
  * tests/check/reference/held_lease_is_renewed.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static void judge_deleted(struct check_table *table, const struct check_context *context,
@@ -36,6 +36,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
     struct check_record *claim;
     for (claim = table_first(table, RECORD_CLAIM); claim; claim = table_next(table, claim)) {
         bool stands = ledger_node(table, claim->lock, claim->czxid) != NULL;
+        LS_ASSERT(claim->flags != 0);
         if ((claim->flags & CLAIM_HOLDING) && !stands && ledger_answerable(table, claim->process))
             check_violate(note, "at rest %s (owner %d) holds %s, whose lease is over: nothing will tell it",
                           check_process_name(context, claim->process).text, claim->owner,
@@ -50,8 +51,10 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_deleted(table, context, event, note);
     else if (event->kind == EVENT_REST)
         judge_rest(table, context, note);
-    else
+    else {
+        LS_ASSERT(event->kind == EVENT_GRANTED);
         note->premises = 1;
+    }
 }
 
 const struct property check_held_lease_is_renewed = {

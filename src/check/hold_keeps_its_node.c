@@ -11,31 +11,29 @@
  *     actor. This is judged if some owner of the process has waited at every moment after it, without CRASHED
  *     or EXPIRED.
  *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it
- *     and GRANTED. Then the process could know.
+ *     and GRANTED: the process could know.
  *   - The process knows that N is gone from each of these on:
- *       - A WOKEN that says so. It does not count if another owner of the process waited for the lock or held
- *         it during this claim. The watch may have been set for that owner.
- *       - A NODE_DELETED of N by the operator, while the process listens (it watches or reads its own node).
- *       - A GRANTED by a node that the operator has deleted, while the process listens.
- * Then H has ended by the next REST, or query() has said "not held" (DOUBTS). Of several holds by one node
- * the hold of the lowest owner counts. A process listens from a LISTENS that says "done" until it closes the
- * lock, stops or crashes. A listener is excused if servers refuse requests without a fault.
- *
+ *       - A WOKEN that says so, unless another owner of the process waited for the lock or held it during
+ *         this claim. The watch may have been set for that owner.
+ *       - A NODE_DELETED of N by the operator, or a GRANTED by a node that the operator has deleted, while
+ *         the process listens (it watches or reads its own node).
+ *     Then H has ended by the next REST, or query() has said "not held" (DOUBTS).
+ * Of several holds by one node the hold of the lowest owner counts. A process listens from a LISTENS that
+ * says "done" until it closes the lock, stops or crashes, unless servers refuse requests without a fault.
  * NODE_DELETED names an actor if a request of some process deleted the node while its session lived. Deletes
  * by a server (also by one with a planted defect) and after the end of the session name none. Nodes that were
  * deleted before the wait began, and nodes of a former session, are judged by at_most_one_holder.
  *
- * Not seen:
- *   - whether the process knew that its node would go,
- *   - a holder that does not listen, if another owner of the process waited or held meanwhile,
- *   - deletes on a real server, whose actor is unknown,
- *   - lists, in worlds with several servers.
- * Checked by tests/check/reference/hold_keeps_its_node.h. */
+ * Not seen: whether the process knew that its node would go. A holder that does not listen, if another owner
+ * of the process waited or held meanwhile. Deletes on a real server, whose actor is unknown. Lists, in worlds
+ * with several servers. Checked by tests/check/reference/hold_keeps_its_node.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 /* Notes that the holder must know by the next REST that its node is gone. */
 static void expect_doubt(struct check_table *table, const struct check_record *holder)
 {
+    LS_ASSERT(holder->kind == RECORD_CLAIM);
     table_put(table, RECORD_HEARD, holder->lock, holder->process, holder->owner, holder->czxid, 0);
 }
 
@@ -45,10 +43,10 @@ static bool will_hear(struct check_table *table, const struct check_context *con
     return !context->refusing && ledger_listens(table, event->lock, event->process);
 }
 
-/* Notes the operator's deletion of a node by which a listening process holds. */
 static void observe_operator(struct check_table *table, const struct check_context *context,
                              const struct event *event)
 {
+    LS_ASSERT(!event_is_by_process(event));
     const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->czxid);
     if (holder && event->owner == EVENT_BY_OPERATOR && will_hear(table, context, event))
         expect_doubt(table, holder);
@@ -63,6 +61,7 @@ static void judge_deleted(struct check_table *table, const struct check_context 
         observe_operator(table, context, event);
         return;
     }
+    LS_ASSERT(event->owner >= 1 && event->owner <= context->processes);
     const struct check_record *holder = ledger_holder(table, event->lock, -1, event->czxid);
     if (holder)
         check_violate(note, "%s deleted the node (czxid %lld) with which %s (owner %d) holds %s",
@@ -90,14 +89,13 @@ static void judge_granted(struct check_table *table, const struct check_context 
         table_put(table, RECORD_HEARD, event->lock, event->process, event->owner, event->token, 0);
 }
 
-/* Drops deleted nodes when the process has no other wait: only a wait that is under way may refer to them. */
+/* Only a wait that is under way may refer to deleted nodes. */
 static void forget(struct check_table *table, const struct event *event)
 {
     if (!ledger_others_wait(table, event))
         table_drop_lock(table, RECORD_GONE, event->lock, event->process);
 }
 
-/* Notes a WOKEN that tells a holder of the deletion of its node. */
 static void observe_woken(struct check_table *table, const struct event *event)
 {
     const struct check_record *holder = ledger_holder(table, event->lock, event->process, event->czxid);
@@ -157,6 +155,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_rest(table, context, note);
         break;
     default: /* the session of these nodes is over, or the process */
+        LS_ASSERT(event->kind == EVENT_EXPIRED || event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_GONE, event->process);
         table_drop_process(table, RECORD_HEARD, event->process);
         break;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The facts that several judges share: the claims of owners (waits and holds), the contender nodes that
- * exist, and the sessions of running processes. Each is stored once, so a new judge adds only its own
- * question to the state. */
+/* The facts that several judges share: the claims of owners (waits and holds), the contenders that exist, the
+ * sessions of running processes. Each is stored once, so a new judge adds only its own question to the
+ * state. */
 #include "base/assert.h"
 #include "check/state.h"
 
@@ -65,7 +65,6 @@ static struct check_record *process_record(struct check_table *table, int proces
     return record ? record : table_put(table, RECORD_PROCESS, 0, process, handle, 0, 0);
 }
 
-/* Drops the record of a handle of which nothing is known. */
 static void settle_process(struct check_table *table, struct check_record *record)
 {
     if (record->session == 0 && record->flags == 0)
@@ -79,19 +78,21 @@ static void end_link(struct check_table *table, struct check_record *record)
     settle_process(table, record);
 }
 
-/* Begins a link. A process that is told of it runs, so its PAUSED and CRASHED flags go. */
+/* A process that is told of a link runs, so its PAUSED and CRASHED flags go. */
 static void begin_link(struct check_table *table, const struct event *event)
 {
     struct check_record *process = process_record(table, event->process, 0);
     process->flags &= PROCESS_UP;
     settle_process(table, process);
     struct check_record *record = process_record(table, event->process, event->owner);
+    LS_ASSERT(table_is_alone(table, record));
     record->flags = PROCESS_UP;
     record->session = event->session;
 }
 
 static void set_process_flags(struct check_table *table, int process, unsigned clear, unsigned set)
 {
+    LS_ASSERT((clear & set) == 0 && ((clear | set) & PROCESS_UP) == 0);
     struct check_record *record = process_record(table, process, 0);
     record->flags = (uint16_t)((record->flags & ~clear) | set);
     settle_process(table, record);
@@ -131,6 +132,7 @@ static void observe_process(struct check_table *table, const struct event *event
         set_process_flags(table, event->process, PROCESS_PAUSED, 0);
         break;
     default:
+        LS_ASSERT(!"each kind that is wanted has a case");
         break;
     }
 }
@@ -147,13 +149,14 @@ static bool is_live(const struct check_record *claim)
 
 static void settle_claim(struct check_table *table, struct check_record *claim)
 {
+    LS_ASSERT((claim->flags & CLAIM_HOLDING) ? (claim->flags & CLAIM_VOID) == 0 : claim->czxid == 0);
     if (!is_live(claim))
         claim->flags &= (uint16_t) ~(CLAIM_BESIDE | (claim->flags & CLAIM_VOID ? 0 : CLAIM_CALLS));
     if (claim->flags == 0)
         table_drop(table, claim);
 }
 
-/* Marks the other live claims of the process. Returns the mark that its own claim gets from them. */
+/* Marks the other live claims of the process, and returns the mark that its own claim gets from them. */
 static uint16_t join(struct check_table *table, const struct event *event)
 {
     uint16_t mark = 0;
@@ -167,12 +170,12 @@ static uint16_t join(struct check_table *table, const struct event *event)
     return mark;
 }
 
-/* Returns the claim of an owner that waits or holds from now on, and makes it live if it was not. */
 static struct check_record *begin_claim(struct check_table *table, const struct event *event)
 {
     struct check_record *claim = ledger_claim(table, event);
     if (!claim)
         claim = table_put(table, RECORD_CLAIM, event->lock, event->process, event->owner, 0, 0);
+    LS_ASSERT(table_is_alone(table, claim));
     if (!is_live(claim))
         claim->flags |= join(table, event);
     return claim;
@@ -180,6 +183,7 @@ static struct check_record *begin_claim(struct check_table *table, const struct 
 
 static void observe_asked(struct check_table *table, const struct event *event)
 {
+    LS_ASSERT((uint64_t)event->call_locks <= CLAIM_CALLS >> CLAIM_CALL_AT);
     struct check_record *claim = begin_claim(table, event);
     claim->flags &= (uint16_t)~CLAIM_CALLS;
     claim->flags |= (uint16_t)(CLAIM_WAITING | (uint64_t)event->call_locks << CLAIM_CALL_AT);
@@ -199,18 +203,20 @@ bool ledger_is_unbound(const struct check_record *node, int64_t session)
 
 static void bind(struct check_record *node, int owner)
 {
+    LS_ASSERT(node->kind == RECORD_NODE && (node->flags & NODE_SPENT) == 0);
     node->flags |= NODE_BOUND;
     node->hold_owner = (uint16_t)owner;
 }
 
-/* Binds a hold to the oldest free nodes, from the czxid of the token on. If the token names a node that
- * another owner has taken, this owner gets that node, and the other owner gets the next free one. */
+/* Binds a hold to the oldest free nodes, from the node of the token on. If another owner has taken that node,
+ * this owner gets it, and the other owner gets the next free one. */
 static void bind_nodes(struct check_table *table, const struct check_context *context,
                        const struct event *event, struct check_record *named)
 {
     int left = lock_nodes(context, event->lock);
+    LS_ASSERT(left > 1);
     int64_t from = named ? named->czxid : event->token;
-    int before = named && (named->flags & NODE_BOUND) ? named->hold_owner : NODE_NOBODY;
+    int before = named && ledger_is_bound(named) ? named->hold_owner : NODE_NOBODY;
     if (named && (named->flags & NODE_SPENT) == 0) {
         bind(named, event->owner);
         left--;
@@ -228,8 +234,7 @@ static void bind_nodes(struct check_table *table, const struct check_context *co
     }
 }
 
-/* Marks the nodes of holds that are over. `back` is the owner that has just released its hold, or
- * NODE_NOBODY. */
+/* Marks the nodes of holds that are over. `back`: the owner that released its hold, or NODE_NOBODY. */
 static void spend_nodes(struct check_table *table, int process, int back)
 {
     struct check_record *node = table_first(table, RECORD_NODE);
@@ -254,6 +259,12 @@ const struct check_record *ledger_given_back(struct check_table *table, const st
     return node && node->process == event->process ? node : NULL;
 }
 
+/* Returns the levels of a hold as a record keeps them. Any recipe may report any depth. */
+static uint16_t levels(int32_t depth)
+{
+    return (uint16_t)(depth < 0 ? 0 : depth > UINT16_MAX ? UINT16_MAX : depth);
+}
+
 static void observe_granted(struct check_table *table, const struct check_context *context, unsigned needs,
                             const struct event *event)
 {
@@ -268,9 +279,11 @@ static void observe_granted(struct check_table *table, const struct check_contex
         claim->czxid = czxid;
     claim->other_token = own_place && claim->czxid != event->token ? event->token : claim->other_token;
     claim->flags = (uint16_t)((claim->flags & (CLAIM_BESIDE | CLAIM_CALLS)) | CLAIM_HOLDING);
-    claim->depth = (uint16_t)(event->depth > 0 ? event->depth : 1);
-    if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1)
-        bind_nodes(table, context, event, ledger_node(table, event->lock, czxid));
+    claim->depth = event->depth > 0 ? levels(event->depth) : 1;
+    if (anew && (needs & CHECK_NEEDS_NODES) && lock_nodes(context, event->lock) > 1) {
+        struct check_record *named = ledger_node(table, event->lock, czxid);
+        bind_nodes(table, context, event, named && named->process == event->process ? named : NULL);
+    }
     LS_ASSERT((claim->flags & CLAIM_HOLDING) && claim->depth > 0);
 }
 
@@ -291,13 +304,13 @@ static void end_hold(struct check_record *claim)
 
 static void observe_released(struct check_table *table, struct check_record *claim, int32_t depth)
 {
-    claim->depth = (uint16_t)(depth > 0 ? depth : 0);
+    claim->depth = levels(depth);
     if (claim->depth == 0)
         end_hold(claim);
     settle_claim(table, claim);
 }
 
-/* Ends a lost hold at a refused release, which has told its owner of the loss. */
+/* LS_ELOST tells the owner of the loss, so the lost hold ends. */
 static void observe_refused(struct check_table *table, struct check_record *claim, int32_t code)
 {
     bool lost = (claim->flags & CLAIM_HOLDING) && code == CODE_LOST;
@@ -307,11 +320,11 @@ static void observe_refused(struct check_table *table, struct check_record *clai
     settle_claim(table, claim);
 }
 
-/* Ends a hold of which the owner was told that it is lost. The claim goes from HOLDING to VOID, or back to
- * WAITING if owners of its lock wait again. Both flags keep the record, so settling drops none while a caller
- * walks the list. */
+/* Ends a hold whose loss was told: the claim goes from HOLDING to VOID, or to WAITING if owners of its lock
+ * wait again. Both flags keep the record, so settling drops none while a caller walks the list. */
 static void lose_hold(const struct check_context *context, struct check_record *claim)
 {
+    LS_ASSERT(claim->flags & CLAIM_HOLDING);
     end_hold(claim);
     claim->flags |= lock_waits_again(context, claim->lock) ? CLAIM_WAITING : CLAIM_VOID;
 }
@@ -327,14 +340,13 @@ static void observe_lost(struct check_table *table, const struct check_context *
     }
 }
 
-/* Ends one hold, as the loss of its session would. */
 static void observe_hold_lost(const struct check_context *context, struct check_record *claim)
 {
     if (claim->flags & CLAIM_HOLDING)
         lose_hold(context, claim);
 }
 
-/* Ends the holds of a lock that was closed. An acquire without an answer still waits for one. */
+/* An acquire without an answer still waits for one. */
 static void observe_closed(struct check_table *table, const struct event *event)
 {
     struct check_record *claim = event->rc == 0 ? table_first_lock(table, RECORD_CLAIM, event->lock) : NULL;
@@ -352,6 +364,7 @@ static void observe_closed(struct check_table *table, const struct event *event)
 static void observe_claim(struct check_table *table, const struct check_context *context, unsigned needs,
                           const struct event *event)
 {
+    LS_ASSERT((EVENT_BIT(event->kind) & WANTS_CLAIMS) != 0);
     struct check_record *claim = ledger_claim(table, event);
     bool anew = context->contender_per_unit && event->kind == EVENT_GRANTED && event->depth <= 1;
     if (anew && claim && (claim->flags & CLAIM_HOLDING)) { /* its former hold is lost */
@@ -382,7 +395,6 @@ static void observe_claim(struct check_table *table, const struct check_context 
         observe_refused(table, claim, event->rc);
 }
 
-/* Returns true if this event may end a hold. */
 static bool ends_holds(const struct event *event)
 {
     return event->kind == EVENT_RELEASED || event->kind == EVENT_LOST || event->kind == EVENT_CRASHED ||
@@ -396,7 +408,7 @@ static void observe_holds(struct check_table *table, const struct check_context 
         spend_nodes(table, event->process, event->kind == EVENT_RELEASED ? event->owner : NODE_NOBODY);
 }
 
-/* Returns true if an owner of the node's process waits for its lock and holds alone in the group. */
+/* Returns true if an owner of the creator waits for the lock and holds alone in the group. */
 static bool is_under(struct check_table *table, const struct check_context *context,
                      const struct event *created)
 {
@@ -420,6 +432,7 @@ static uint16_t directory_flags(const struct event *created)
 
 static void observe_queued(struct check_table *table, const struct event *event)
 {
+    LS_ASSERT(event->node_role == CODE_QUEUED && (EVENT_BIT(event->kind) & WANTS_NODES) != 0);
     if (event->kind == EVENT_NODE_CREATED)
         table_put(table, RECORD_QUEUED, event->lock, event->process, 0, event->czxid, event->session)->flags =
             directory_flags(event);
@@ -431,6 +444,7 @@ static void observe_queued(struct check_table *table, const struct event *event)
 static void observe_node(struct check_table *table, const struct check_context *context,
                          const struct event *event)
 {
+    LS_ASSERT((EVENT_BIT(event->kind) & WANTS_NODES) != 0);
     if (event->lock == EVENT_LOCK_NONE)
         return;
     if (event->node_role == CODE_QUEUED)
@@ -451,7 +465,6 @@ static void note_shown(struct check_table *table, const struct event *event)
         evicted->flags |= EVICTED_SHOWN;
 }
 
-/* Drops the records of nodes that were deleted while the process waits. */
 static void drop_deleted(struct check_table *table, int lock, int process)
 {
     table_drop_lock(table, RECORD_EVICTED, lock, process);
@@ -467,6 +480,7 @@ static bool has_run_out(const struct check_context *context, const struct event 
 static void note_deleted(struct check_table *table, const struct check_context *context,
                          const struct event *event)
 {
+    LS_ASSERT(event->kind == EVENT_NODE_DELETED);
     if (event->node_role != 1 || !ledger_claims(table, event->lock, event->process, CLAIM_WAITING))
         return;
     if (event->owner == EVENT_BY_OPERATOR)
@@ -475,8 +489,7 @@ static void note_deleted(struct check_table *table, const struct check_context *
         table_put(table, RECORD_RUN_OUT, event->lock, event->process, 0, event->czxid, 0);
 }
 
-/* Keeps nodes that the operator deleted, or whose leases have ended, as long as a present wait may refer to
- * them. */
+/* Keeps nodes that the operator deleted, or whose leases ended, while a present wait may refer to them. */
 static void observe_evicted(struct check_table *table, const struct check_context *context,
                             const struct event *event)
 {
@@ -502,8 +515,7 @@ static void observe_evicted(struct check_table *table, const struct check_contex
     }
 }
 
-/* Returns the record of a watch that is gone. The role of a deleted node may be unknown, so first the kind of
- * watch of the event is tried, then all kinds of the same node. */
+/* The role of a deleted node may be unknown, and with it the kind of watch: then other kinds are tried. */
 static struct check_record *watch_of(struct check_table *table, const struct event *event)
 {
     struct check_record *record =
@@ -542,6 +554,7 @@ static void observe_watch(struct check_table *table, const struct event *event)
     else if (event->kind == EVENT_WATCH_SET)
         observe_watch_set(table, event);
     else {
+        LS_ASSERT(event->kind == EVENT_WATCH_GONE);
         struct check_record *record = watch_of(table, event);
         LS_ASSERT(!record || record->watches > 0);
         if (record && --record->watches == 0)
@@ -554,14 +567,16 @@ static void observe_listener(struct check_table *table, const struct event *even
     if (event->kind == EVENT_CRASHED || event->kind == EVENT_STOPPED)
         table_drop_process(table, RECORD_LISTENER, event->process);
     else if (event->rc != 0)
-        return; /* refused: nothing has changed */
+        return;
     else if (event->kind == EVENT_LISTENS)
         table_put(table, RECORD_LISTENER, event->lock, event->process, 0, 0, 0);
-    else
+    else {
+        LS_ASSERT(event->kind == EVENT_LOCK_CLOSED);
         table_drop_lock(table, RECORD_LISTENER, event->lock, event->process);
+    }
 }
 
-/* Marks the process's nodes that are admitted by its former, larger capacity. */
+/* Marks the waiting process's nodes that its former, larger capacity admits. */
 static void note_room(struct check_table *table, const struct check_context *context,
                       const struct event *event)
 {
@@ -573,7 +588,7 @@ static void note_room(struct check_table *table, const struct check_context *con
             node->flags |= NODE_HAD_ROOM;
 }
 
-/* Removes these marks when the process asks anew: from then on the capacity that it knows counts. */
+/* The process asks anew, and from now on the capacity that it knows counts. */
 static void forget_room(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {
@@ -583,12 +598,12 @@ static void forget_room(struct check_table *table, const struct check_context *c
             node->flags &= (uint16_t)~NODE_HAD_ROOM;
 }
 
-/* Drops the record of a process that knows the declared capacity, and has known no larger one under its
- * claims. */
+/* Drops the record of a capacity that says nothing. The process knows the declared capacity. It has known no
+ * larger one since it last began to wait without any claim. */
 static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
                             struct check_record *known)
 {
-    LS_ASSERT(context->specs != NULL);
+    LS_ASSERT(context->specs && lock < context->locks && known->kind != RECORD_COUNT);
     int declared = context->specs[lock].capacity;
     if (known->capacity == declared && known->largest_capacity == declared)
         table_drop(table, known);
@@ -618,6 +633,8 @@ static void observe_capacity(struct check_table *table, const struct check_conte
         table_drop_process(table, RECORD_CAPACITY, event->process);
         return;
     }
+    if (event->lock >= context->locks) /* a recipe may report any lock */
+        return;
     int group = group_of(context, event->lock);
     struct check_record *known = table_get(table, RECORD_CAPACITY, group, event->process, 0);
     if (event->kind == EVENT_CAPACITY) {
@@ -693,6 +710,7 @@ void ledger_observe(struct check_table *table, const struct check_context *conte
 
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags)
 {
+    LS_ASSERT(flags != 0);
     int count = 0;
     struct check_record *claim;
     for (claim = table_first_lock(table, RECORD_CLAIM, lock); claim; claim = table_next_lock(table, claim))
@@ -722,6 +740,7 @@ void ledger_note_fault(struct check_table *table, const struct event *event)
 {
     bool directory = event->kind == EVENT_NODE_DELETED && event->node_role == 0 && event->owner == 0 &&
                      event->lock != EVENT_LOCK_NONE;
+    LS_ASSERT(event->kind != EVENT_FAULT || event->owner <= EVENT_FAULT_MEMORY);
     if (event->kind == EVENT_FAULT)
         table_put(table, RECORD_FAULTED, 0, 0, 0, 0, 0)->faults |= (uint16_t)(1u << event->owner);
     else if (directory)
@@ -731,6 +750,7 @@ void ledger_note_fault(struct check_table *table, const struct event *event)
 bool ledger_had_fault(struct check_table *table, enum event_fault fault)
 {
     const struct check_record *record = table_get(table, RECORD_FAULTED, 0, 0, 0);
+    LS_ASSERT(!record || record->faults != 0);
     return record && (record->faults & 1u << fault);
 }
 
@@ -823,6 +843,7 @@ bool ledger_is_evicted(struct check_table *table, const struct check_context *co
 static struct check_record *next_handle(struct check_table *table, struct check_record *record, int process)
 {
     record = record ? table_next(table, record) : table_first(table, RECORD_PROCESS);
+    LS_ASSERT(!record || record->lock == 0);
     while (record && record->process < process)
         record = table_next(table, record);
     return record && record->process == process ? record : NULL;
@@ -841,6 +862,7 @@ bool ledger_life_is_over(struct check_table *table, int process, int64_t session
     bool other = false;
     struct check_record *record = next_handle(table, NULL, process);
     for (; record; record = next_handle(table, record, process)) {
+        LS_ASSERT((record->flags & (PROCESS_CRASHED | PROCESS_PAUSED)) == 0 || record->owner == 0);
         if (record->flags & PROCESS_CRASHED)
             return true;
         other = other || (record->session != 0 && record->session != session);
@@ -861,6 +883,7 @@ bool ledger_answerable(struct check_table *table, int process)
     bool linked = false;
     struct check_record *record = next_handle(table, NULL, process);
     for (; record; record = next_handle(table, record, process)) {
+        LS_ASSERT(record->flags != 0 || record->session != 0);
         if (record->flags & (PROCESS_PAUSED | PROCESS_CRASHED))
             return false;
         linked = linked || ((record->flags & PROCESS_UP) && record->session != 0);
@@ -882,12 +905,14 @@ static bool taken(struct check_table *table, const struct event *event, int64_t 
 
 int64_t ledger_node_of_token(const struct check_record *claim, int64_t token)
 {
+    LS_ASSERT(!claim || claim->kind == RECORD_CLAIM);
     return claim && claim->other_token != 0 && claim->other_token == token ? claim->czxid : token;
 }
 
 static struct check_record *oldest_free(struct check_table *table, const struct event *event,
                                         enum record_kind kind)
 {
+    LS_ASSERT(kind == RECORD_NODE || kind == RECORD_GHOST);
     struct check_record *node = table_get(table, kind, event->lock, event->process, 0);
     for (; node && node->process == event->process; node = table_next_lock(table, node))
         if (!taken(table, event, node->czxid))

@@ -3,15 +3,15 @@
 
 #include "check/loaded.h"
 #include "base/assert.h"
-#include "base/unchanged_memory.h"
+#include "base/guarded_variables.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define CHUNK 16 /* bytes of state in one record */
-#define GUARD 64 /* number of guard bytes behind a state */
+#define GUARD 64
 #define GUARD_BYTE 0xa5
-#define NAMES 8 /* number of names that a judge may use in one sentence */
+#define NAMES 8 /* names that a judge may use in one sentence */
 _Static_assert(LS_PROPERTY_STATE_MAX / CHUNK <= 256, "a byte counts the records of a state");
 _Static_assert(LS_PROPERTY_STATE_MAX % CHUNK == 0, "the last record of the largest state is whole");
 
@@ -38,8 +38,6 @@ const char *loaded_trouble(void)
     return trouble[0] ? trouble : NULL;
 }
 
-/* ---- what is taken ---- */
-
 static int refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int refuse(char *why, const char *format, ...)
@@ -51,7 +49,7 @@ static int refuse(char *why, const char *format, ...)
     return -1;
 }
 
-/* Returns true if the name can be a word of scenario files and of reports. */
+/* A name is a word of scenario files and of reports. */
 static bool is_name(const char *name)
 {
     size_t size = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
@@ -97,6 +95,7 @@ static int check_parts(const struct ls_property *property, char *why)
 
 static int check_room(const struct ls_property *property, char *why)
 {
+    LS_ASSERT(loaded_count >= 0 && loaded_count <= LS_PROPERTY_MODULES_MAX);
     const struct property *other = check_find(property->name);
     if (other)
         return refuse(why, "its property is called %s, as one that is %s", property->name,
@@ -129,10 +128,9 @@ int loaded_add(const struct ls_property *property, char why[LOADED_WHY_MAX])
         return refuse(why, "%d properties are the most", CHECK_PROPERTIES_MAX);
     LS_ASSERT(loaded_count < LS_PROPERTY_MODULES_MAX);
     loaded_count++;
+    LS_ASSERT((check_loaded_mask() & CHECK_BIT(position)) != 0 && next + 1 == loaded + loaded_count);
     return position;
 }
-
-/* ---- the state ---- */
 
 static int slot_of(const struct property *property)
 {
@@ -145,7 +143,6 @@ int loaded_records(const struct property *property)
     return property->loaded ? (int)((property->loaded->state_size + CHUNK - 1) / CHUNK) : 0;
 }
 
-/* A state with the guard bytes behind it. */
 struct state {
     _Alignas(16) unsigned char byte[LS_PROPERTY_STATE_MAX + GUARD];
 };
@@ -155,7 +152,7 @@ static size_t room_of(const struct property *property)
     return (size_t)loaded_records(property) * CHUNK;
 }
 
-/* Sets the guard bytes: all bytes behind the last byte of the state. */
+/* The guard begins behind the last byte of the state, within its last chunk. */
 static void set_guard(const struct property *property, struct state *state)
 {
     size_t size = property->loaded->state_size;
@@ -177,7 +174,7 @@ static void gather(struct check_table *table, const struct property *property, s
     memset(state->byte, 0, room_of(property));
     for (const struct check_record *r = table_first_lock(table, RECORD_LOADED, slot); r;
          r = table_next_lock(table, (struct check_record *)r)) {
-        LS_ASSERT(r->process < loaded_records(property));
+        LS_ASSERT(r->process < loaded_records(property) && r->owner == 0);
         memcpy(state->byte + (size_t)r->process * CHUNK, &r->first_bytes, sizeof r->first_bytes);
         memcpy(state->byte + (size_t)r->process * CHUNK + sizeof r->first_bytes, &r->last_bytes,
                sizeof r->last_bytes);
@@ -194,6 +191,7 @@ static void scatter_chunk(struct check_table *table, int slot, int chunk, const 
     if (a == 0 && b == 0) {
         table_drop(table, record);
     } else if (record) {
+        LS_ASSERT(table_is_alone(table, record));
         record->first_bytes = a; /* no other record has its key, so the order stays */
         record->last_bytes = b;
     } else {
@@ -205,6 +203,7 @@ static void scatter(struct check_table *table, const struct property *property, 
                     struct state *after)
 {
     size_t size = property->loaded->state_size;
+    LS_ASSERT(before != after && size <= room_of(property));
     memset(after->byte + size, 0, room_of(property) - size);
     for (int chunk = 0; chunk < loaded_records(property); chunk++) {
         size_t at = (size_t)chunk * CHUNK;
@@ -212,8 +211,6 @@ static void scatter(struct check_table *table, const struct property *property, 
             scatter_chunk(table, slot_of(property), chunk, after->byte + at);
     }
 }
-
-/* ---- what it may not touch ---- */
 
 void loaded_watch(int position, void *at, size_t size)
 {
@@ -229,8 +226,6 @@ static void give_up(const struct property *property, struct check_table *table, 
     snprintf(trouble, sizeof trouble, "limit: the property %s %s", property->name, what);
     table->full = 1;
 }
-
-/* ---- judging ---- */
 
 struct judge {
     struct ls_judge functions; /* first member: its functions cast it to struct judge */
@@ -307,6 +302,7 @@ void loaded_observe(const struct property *property, struct check_table *table,
                     const struct check_context *context, const struct event *event, struct check_note *note)
 {
     static _Thread_local struct state before, after;
+    LS_ASSERT(room_of(property) + GUARD <= sizeof after.byte);
     gather(table, property, &before);
     memcpy(after.byte, before.byte, room_of(property));
     set_guard(property, &after);
@@ -322,8 +318,6 @@ void loaded_observe(const struct property *property, struct check_table *table,
     }
 }
 
-/* ---- numbers that grow ---- */
-
 struct rename {
     struct ls_property_rename functions; /* first member: its functions cast it to struct rename */
     struct check_table *table;
@@ -333,8 +327,7 @@ struct rename {
     void *ctx;
 };
 
-/* Shows the number at `where`. A number that is zero in a record that is left out is no number. A pointer
- * outside of the state is ignored. */
+/* Ignores a number whose record is left out, because it is zero, and a pointer outside of the state. */
 static void rename_number(struct ls_property_rename *functions, enum check_value type, const int64_t *where)
 {
     struct rename *rename = (struct rename *)functions;

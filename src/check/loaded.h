@@ -5,7 +5,7 @@
  *
  * The state of a loaded property is stored in the table, in records of 16 bytes each. Records of zeros are
  * left out, so the initial state takes no room. For each call the state is put together in a buffer with
- * guard bytes behind it. A judge that changes the guard bytes damages nothing, and is reported. */
+ * guard bytes behind it. A judge that changes them damages nothing, and is reported. */
 #ifndef CHECK_LOADED_H
 #define CHECK_LOADED_H
 
@@ -15,12 +15,12 @@
 #define LOADED_WHY_MAX 320
 
 /* Adds a property to check_all(), for the life of the program; all that it points to must live as long.
- * Returns its position, also if the same property was added before. On an error returns -1 and writes a
- * clause with the reason to `why`. Must not be called while a set exists. */
+ * Returns its position, also if it was added before. On an error returns -1 and writes a clause with the
+ * reason to `why`. Must not be called while a set exists. */
 int loaded_add(const struct ls_property *property, char why[LOADED_WHY_MAX]);
 
-/* Watches variables of a loaded property: no call of its judge may change these bytes, as a judge keeps all
- * its state in its block. The bytes are copied. At most four ranges for one property. */
+/* Watches a range of variables of a loaded property, at most four: no call of its judge may change these
+ * bytes. A judge keeps all its state in its block. The bytes are copied. */
 void loaded_watch(int position, void *at, size_t size);
 
 /* Returns the most records that the state of a property takes; 0 if it is built in. */
@@ -34,9 +34,9 @@ void loaded_observe(const struct property *property, struct check_table *table,
 void loaded_visit(struct check_table *table, const struct property *property, check_visit_fn visit,
                   void *ctx);
 
-/* Makes *where the name of the loaded property that is judging, NULL while none is. The name is valid for
- * ever. If *where is in shared memory that no third process may write to, another process can tell which
- * property did not return. With `where` NULL only this process knows. */
+/* Lets *where be the name of the loaded property that is judging, NULL while none is. The name is valid for
+ * ever. In shared memory that no third process writes to, it tells another process which property did not
+ * return. With `where` NULL only this process knows. */
 void loaded_say_where(const char *volatile *where);
 
 /* Returns the name of the loaded property that is judging, NULL = none. Async-signal-safe. */

@@ -9,24 +9,19 @@
  *     session, unless an owner holds by it;
  *   - if an owner holds by each contender, the existing holds exclude the one that is waited for. Or the
  *     first of the nodes that queue belongs to a process that cannot act.
- * For a mutex that says: an owner holds it, or the head of the line belongs to a process that cannot act.
- *
- * A wait for several locks of one call counts at one of them only if it is not held up at another one. So
- * does its contender there. A wait is held up at a lock if it would not be admitted there, and its obstacle
- *   - is a hold,
- *   - belongs to a process that cannot act, or
- *   - belongs to a wait that is itself held up.
- * A cycle of waits is not held up by anything.
- *
- * Further rules at REST:
- *   - Let the capacity of a lock be stored in a node. Then each process that can act and has the lock open
+ * For a mutex that says: an owner holds it, or the head of the line belongs to a process that cannot act. A
+ * wait for several locks of one call, and its contender, count at one lock only if the wait is not held up at
+ * another one. A wait is held up at a lock if it would not be admitted there. Its obstacle is a hold, or
+ * belongs to a process that cannot act or to a wait that is held up. A cycle of waits is not held up by
+ * anything.
+ *   - Let the capacity of a lock be stored in a node. At REST each process that can act and has the lock open
  *     knows that capacity: a change of a count wakes, too.
- *   - Let contenders have leases, without a clock, and let a process that can act wait. Then each contender
- *     by which no owner holds belongs to a life of its process that goes on. All leases of other lives have
- *     ended by then, so nothing would end a contender of such a life.
- *
- * Not seen: a run that never comes to rest; a wake-up that comes late; waiters behind a process that cannot
- * act. Their turn comes when its session ends. Checked by tests/check/reference/no_lost_wakeup.h. */
+ *   - Let contenders have leases, without a clock, and let a process that can act wait at REST. Then each
+ *     contender by which no owner holds belongs to a life of its process that goes on. All leases of other
+ *     lives have ended by then, so nothing would end a contender of such a life.
+ * Not seen: a run that never comes to rest. A wake-up that comes late. Waiters behind a process that cannot
+ * act: their turn comes when its session ends. Checked by tests/check/reference/no_lost_wakeup.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 /* Returns true if an owner holds by the node. */
@@ -63,8 +58,8 @@ static unsigned call_of(struct check_table *table, int lock, int process)
     return claim ? claim_call(claim) : 0;
 }
 
-/* Returns true if the wait of a process is held up at this lock of its call, or at another one. `seen` has a
- * bit for each process whose wait depends on this question: through a cycle nothing is held up. */
+/* Returns true if the wait of a process is held up at this lock of its call. `seen` has a bit for each
+ * process whose wait depends on this question: a wait that depends on itself is not held up. */
 static bool is_held_up_at(struct check_table *table, const struct check_context *context, int lock,
                           int process, unsigned seen)
 {
@@ -76,6 +71,7 @@ static bool is_held_up_at(struct check_table *table, const struct check_context 
     if (!obstacle || rests(table, obstacle) || !can_act(table, obstacle))
         return true;
     unsigned call = call_of(table, lock, obstacle->process);
+    LS_ASSERT(obstacle->process < context->processes && obstacle->process < 32);
     if ((seen >> obstacle->process & 1) != 0)
         return false;
     seen |= 1u << obstacle->process;
@@ -86,8 +82,7 @@ static bool is_held_up_at(struct check_table *table, const struct check_context 
     return held_up;
 }
 
-/* Returns true if the process waits for this lock in a call for several, and is held up at another one of
- * them. */
+/* Returns true if the process waits for this lock in a call, and is held up at another lock of it. */
 static bool is_held_up_elsewhere(struct check_table *table, const struct check_context *context, int lock,
                                  int process)
 {
@@ -99,7 +94,7 @@ static bool is_held_up_elsewhere(struct check_table *table, const struct check_c
     return false;
 }
 
-/* Returns a waiter of the group that can act and is not held up elsewhere, NULL if there is none. */
+/* Returns a waiter of the group that can act and is not held up elsewhere; NULL if there is none. */
 static const struct check_record *find_waiter(struct check_table *table, const struct check_context *context,
                                               int lock)
 {
@@ -110,10 +105,9 @@ static const struct check_record *find_waiter(struct check_table *table, const s
     return claim;
 }
 
-/* The contenders by which no owner holds, at REST. */
 struct line {
-    bool waits;                      /* there is such a contender */
-    const struct check_record *idle; /* one that is admitted, of a process that can act */
+    bool waits;                      /* there is a contender by which no owner holds */
+    const struct check_record *idle; /* one that is admitted, of a process that can act; NULL = none */
     const struct check_record *left; /* one that nothing will end; NULL = none */
 };
 
@@ -136,10 +130,10 @@ static struct line look_at(struct check_table *table, const struct check_context
         bool acts = can_act(table, node) && !is_held_up_elsewhere(table, context, node->lock, node->process);
         line.idle = acts && is_admitted(table, context, node) ? node : NULL;
     }
+    LS_ASSERT(line.waits || (!line.idle && !line.left));
     return line;
 }
 
-/* Returns the oldest node that queues for the lock; NULL if there is none. */
 static const struct check_record *head_of_queue(struct check_table *table, int lock)
 {
     struct check_record *head = NULL, *node = table_first_lock(table, RECORD_QUEUED, lock);
@@ -148,15 +142,13 @@ static const struct check_record *head_of_queue(struct check_table *table, int l
     return head;
 }
 
-/* Returns true if the first node of the queue belongs to a process that cannot act. All others wait behind
- * that node. */
+/* Returns true if the first node of the queue, and with it the queue, waits for a process that cannot act. */
 static bool is_blocked(struct check_table *table, int lock)
 {
     const struct check_record *head = head_of_queue(table, lock);
     return head && !can_act(table, head);
 }
 
-/* Returns true if the waiter could hold beside all contenders and holds that exist. */
 static bool has_room(struct check_table *table, const struct check_context *context,
                      const struct check_record *waiter)
 {
@@ -168,6 +160,7 @@ static bool has_room(struct check_table *table, const struct check_context *cont
 static void judge_group(struct check_table *table, const struct check_context *context, int lock,
                         struct check_note *note)
 {
+    LS_ASSERT(group_of(context, lock) == lock);
     const struct check_record *waiter = find_waiter(table, context, lock);
     if (!waiter)
         return;
@@ -205,7 +198,6 @@ static void judge_count(struct check_table *table, const struct check_context *c
     }
 }
 
-/* Returns true if the new contender is not admitted. Its czxid is above all of the line. */
 static bool has_to_wait(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {
@@ -225,6 +217,7 @@ static void observe(struct check_table *table, const struct check_context *conte
             }
         return;
     }
+    LS_ASSERT(event->kind == EVENT_NODE_CREATED);
     if (event->node_role == 1 && ledger_claims(table, event->lock, event->process, CLAIM_WAITING) &&
         has_to_wait(table, context, event))
         note->premises = 1;

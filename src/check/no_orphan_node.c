@@ -12,10 +12,10 @@
  *     later CONNECTED. Each RELEASED of the lock that left depth 0 has its FREED. A fault that is more than a
  *     loss excuses more nodes, and so do servers that refuse requests. So idle() may be true while a delete
  *     is under way, but not while a create is.
- *
- * Not seen: which of several nodes is the orphan; nodes of ended sessions, and nodes that are no contenders.
- * Nor an orphan that is removed before the next REST, if idle() does not deny it. Checked by
+ * Not seen: which of several nodes is the orphan. Nodes of ended sessions, and nodes that are no contenders.
+ * An orphan that is removed before the next REST, if idle() does not deny it. Checked by
  * tests/check/reference/no_orphan_node.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static void judge_lock(struct check_table *table, const struct check_context *context, int lock, int process,
@@ -29,6 +29,7 @@ static void judge_lock(struct check_table *table, const struct check_context *co
         nodes += counts;
         oldest = counts && !oldest ? node : oldest;
     }
+    LS_ASSERT((nodes > 0) == (oldest != NULL));
     int claims = ledger_claims(table, lock, process, CLAIM_WAITING | CLAIM_HOLDING);
     if (oldest && nodes > claims * lock_nodes(context, lock))
         check_violate(note, "%s%s %s %d contender node%s on %s (czxid %lld) for %d owner%s",
@@ -38,7 +39,6 @@ static void judge_lock(struct check_table *table, const struct check_context *co
                       claims == 1 ? "" : "s");
 }
 
-/* Judges nodes that queue. An owner that holds needs none. */
 static void judge_queue(struct check_table *table, const struct check_context *context, int lock, int process,
                         bool at_rest, struct check_note *note)
 {
@@ -63,8 +63,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
             judge_queue(table, context, node->lock, node->process, true, note);
 }
 
-/* Returns true if idle() may be judged. A process that has told of a loss opens another session, and the link
- * of the former one may come back meanwhile. */
+/* Between LOST and CONNECTED idle() is not judged: the link of the former session may come back. */
 static bool may_be_held_to_idle(struct check_table *table, const struct check_context *context, int process)
 {
     bool excused = context->refusing || ledger_had_fault(table, EVENT_FAULT_NODES) ||
@@ -90,7 +89,7 @@ static void judge_settled(struct check_table *table, const struct check_context 
         }
 }
 
-/* Judges a contender or node that queues, of which the ledger has no record yet. */
+/* The ledger has no record of the new node yet. */
 static void judge_created(struct check_table *table, const struct check_context *context,
                           const struct event *event, struct check_note *note)
 {
@@ -149,14 +148,15 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_created(table, context, event, note);
         break;
     default: /* the process is gone */
+        LS_ASSERT(event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_OWES, event->process);
         table_drop_process(table, RECORD_APART, event->process);
         break;
     }
 }
 
-/* Events that commute. Nodes are judged at REST, and when no request of the process is under way. The answers
- * that the process was given say how many nodes it may have. */
+/* These commute. Nodes are judged at REST, and when no request of the process is under way. The answers that
+ * the process was given say how many nodes it may have. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_SETTLED || event->kind == EVENT_FREED || event->kind == EVENT_CONNECTED;

@@ -7,8 +7,8 @@
  *   - Each grant has a token of its own. A grant whose node exists has a newer token than every grant told
  *     before. A shared grant to an owner that holds alone may have the token of that hold, whose place it
  *     takes.
- *   - The resource never takes an older token after a newer one.
- *   - It never refuses the newest token while its owner holds and its node exists.
+ *   - The resource never takes an older token after a newer one. It never refuses the newest token while its
+ *     owner holds and its node exists.
  *   - A write that is guarded by a multi (`write guarded` of a scenario) never commits after the deletion of
  *     its guard node.
  * Locks of a group have one resource. Tokens are ordered among holds that exclude each other. If other holds
@@ -17,22 +17,22 @@
  * Why. A grant may be told late, when its node is already gone, and then carry an older token than one told
  * before. So the order of a token is judged only while the node exists.
  *
- * Not seen:
- *   - effects on resources that do not compare tokens,
- *   - a token that repeats one which is neither the newest nor that of a present holder,
- *   - writes of a former holder with its own token before the first write of the next holder. No token can
- *     prevent these; a guard can.
- * Checked by tests/check/reference/no_stale_effect.h. */
+ * Not seen: effects on resources that do not compare tokens. A token that repeats one which is neither the
+ * newest nor that of a present holder. Writes of a former holder with its own token before the first write of
+ * the next holder: no token can prevent these, a guard can. Checked by
+ * tests/check/reference/no_stale_effect.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static struct check_record *fence_of(struct check_table *table, const struct check_context *context, int lock)
 {
     int group = group_of(context, lock);
     struct check_record *fence = table_get(table, RECORD_FENCE, group, 0, 0);
+    LS_ASSERT(!fence || table_is_alone(table, fence));
     return fence ? fence : table_put(table, RECORD_FENCE, group, 0, 0, 0, 0);
 }
 
-/* Returns another claim that holds by the node of this token. */
+/* Returns the claim of another owner that holds by the node of this token; NULL = none. */
 static const struct check_record *holder_of(struct check_table *table, const struct check_context *context,
                                             const struct event *event)
 {
@@ -100,6 +100,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_grant(table, context, event, note);
         return;
     }
+    LS_ASSERT(event->kind == EVENT_EFFECT);
     note->premises = 1;
     if (event->taken == 1)
         judge_taken(table, context, event, note);

@@ -10,16 +10,16 @@
  *     node before it belongs to another owner of the same process.
  *   - At most one watch on the node of the capacity, and none if the process has closed the lock.
  *   - None on anything else, absent nodes included. An owner that has released or ended has none.
- *
- * Not seen: watches that the client library has forgotten but the server has not; the owner that a watch
- * belongs to. Nor the number of contexts that share one path, unless the client library keeps them apart.
- * Watches on the child list during a wait are judged by at_most_one_wakeup_per_release. Checked by
- * tests/check/reference/no_watch_left_behind.h. */
+ * Not seen: watches that only the server still has. The owner that a watch belongs to. The number of contexts
+ * that share one path, unless the client library keeps them apart. Watches on the child list during a wait
+ * (at_most_one_wakeup_per_release). Checked by tests/check/reference/no_watch_left_behind.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 static void judge_process(struct check_table *table, const struct check_context *context, int lock,
                           int process, struct check_note *note)
 {
+    LS_ASSERT(group_of(context, lock) == lock);
     int waiting = group_claims(table, context, lock, process, CLAIM_WAITING);
     int holding = group_claims(table, context, lock, process, CLAIM_HOLDING);
     int forward = group_watches(table, context, lock, process, EVENT_WATCH_PREDECESSOR) +
@@ -58,6 +58,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 static void observe(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note)
 {
+    LS_ASSERT(event->kind == EVENT_REST || event->kind == EVENT_WATCH_SET);
     if (event->kind == EVENT_REST)
         judge_rest(table, context, note);
     else if (event->lock != EVENT_LOCK_NONE && event->process != EVENT_PROCESS_NONE)

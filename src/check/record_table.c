@@ -7,12 +7,14 @@
 
 static uint32_t key_of(enum record_kind kind, int lock, int process, int owner)
 {
+    LS_ASSERT(kind > RECORD_NONE && kind < RECORD_KINDS);
+    LS_ASSERT((unsigned)(lock | process | owner) <= UINT8_MAX);
     return (uint32_t)kind << 24 | (uint32_t)(lock & 255) << 16 | (uint32_t)(process & 255) << 8 |
            (uint32_t)(owner & 255);
 }
 
-/* Returns key_of() of a record: its first four bytes, the first of them highest. The table is searched at
- * every event, so this is one load. */
+/* Returns key_of() of a record: its first four bytes, the first of them highest. One load, as the table is
+ * searched at every event. */
 static uint32_t key(const struct check_record *record)
 {
     uint32_t bytes;
@@ -37,8 +39,8 @@ static bool is_before(const struct check_record *record, uint32_t wanted, int64_
     return (found < wanted) | ((found == wanted) & (record->a < a));
 }
 
-/* Returns the index of the first record that is not before (wanted, a). The loop has no branches, because
- * they could not be predicted. */
+/* Returns the index of the first record that is not before (wanted, a). Branches could not be predicted, so
+ * the loop has none. */
 static uint32_t lower_bound(const struct check_table *table, uint32_t wanted, int64_t a)
 {
     uint32_t low = 0;
@@ -104,10 +106,19 @@ struct check_record *table_put(struct check_table *table, enum record_kind kind,
 
 static bool is_only_one(const struct check_table *table, const struct check_record *record)
 {
-    LS_ASSERT(table->used > 0);
+    LS_ASSERT(table->used > 0 && record->kind > RECORD_NONE);
     const struct check_record *first = table->record, *last = first + table->used - 1;
     return (record == first || record[-1].kind != record->kind) &&
            (record == last || record[1].kind != record->kind);
+}
+
+bool table_is_alone(const struct check_table *table, const struct check_record *record)
+{
+    const struct check_record *first = table->record, *end = first + table->used;
+    if (record < first || record >= end)
+        return true;
+    return (record == first || key(record - 1) != key(record)) &&
+           (record + 1 == end || key(record + 1) != key(record));
 }
 
 void table_drop(struct check_table *table, struct check_record *record)
@@ -116,11 +127,13 @@ void table_drop(struct check_table *table, struct check_record *record)
         return; /* NULL, or the scratch record of a full table */
     struct check_record *end = table->record + table->used;
     LS_ASSERT(has_kind(table, record->kind));
+    LS_ASSERT((size_t)((char *)end - (char *)record) % sizeof *record == 0);
     if (is_only_one(table, record))
         table->kinds &= ~(UINT64_C(1) << record->kind);
     memmove(record, record + 1, (size_t)((char *)end - (char *)(record + 1)));
     memset(end - 1, 0, sizeof *record); /* dead bytes are zero */
     table->used--;
+    LS_ASSERT((table->used == 0) == (table->kinds == 0));
 }
 
 static void drop_matching(struct check_table *table, enum record_kind kind, int lock, int process)
@@ -183,5 +196,6 @@ struct check_record *table_first_lock(struct check_table *table, enum record_kin
 struct check_record *table_next_lock(struct check_table *table, struct check_record *record)
 {
     struct check_record *next = table_next(table, record);
+    LS_ASSERT(!next || next->lock >= record->lock);
     return next && next->lock == record->lock ? next : NULL;
 }

@@ -10,25 +10,22 @@
  *     is refused. So may one be while its owner waits for another lock of the group (a downgrade).
  *   - By the next REST the last release is reported as complete, and its node is gone from the committed log.
  *     Of several releases by one node, one report is enough. A report of "done" outside of stop() and close()
- *     comes after the end of that node, or of all nodes of a hold that has several. No report comes before
- *     the last release.
- *   - A process that closes the lock has the answers to all its acquires and releases by then, and holds
- *     nothing any more.
+ *     comes after the end of all nodes of the hold. No report comes before the last release.
+ *   - A process that closes the lock has the answers to all its acquires and releases by then.
  *   - An owner that is asked to give a lock back holds it, with the token that the request names.
- *
  * After a loss was told, nothing is promised of the lost hold: a release may be taken or refused. A hold
  * whose node is gone is lost as well. Then a release may be refused with LS_ELOST, and the owner may be
- * granted the lock anew, at depth 1. While the owner waits for that, a release may be refused with
- * LS_ENOTOWNER too.
+ * granted the lock anew, at depth 1. While the owner waits for that, LS_ENOTOWNER may refuse it too.
  *
- * Not seen: the time from a release to the deletion of the node; releases that no caller tries. Checked by
+ * Not seen: the time from a release to the deletion of the node. Releases that no caller tries. Checked by
  * tests/check/reference/release_matches_acquire.h. */
+#include "base/assert.h"
 #include "check/properties.h"
 
 #define RELEASE_FREED 0x01u  /* reported as complete */
 #define RELEASE_STANDS 0x02u /* its node existed at the release and still does */
 
-/* Returns true if the node of the hold is gone. The owner may have been told, or may not know yet. */
+/* Returns true if the node of the hold is gone, whether its owner was told or not. */
 static bool is_lost(struct check_table *table, const struct check_record *claim)
 {
     return claim && (claim->flags & CLAIM_HOLDING) && !ledger_node(table, claim->lock, claim->czxid);
@@ -43,6 +40,7 @@ static void judge_answer(struct check_table *table, const struct check_context *
                       WHAT, event->kind == EVENT_GRANTED ? "granted" : "not granted");
     if (event->kind == EVENT_FAILED)
         return;
+    LS_ASSERT(event->kind == EVENT_GRANTED);
     int expected = claim && (claim->flags & CLAIM_HOLDING) ? claim->depth + 1 : 1;
     if (event->depth != expected && !(event->depth == 1 && is_lost(table, claim)))
         check_violate(note, "%s (owner %d) was granted %s at depth %d, expected %d", WHO, event->owner, WHAT,
@@ -69,6 +67,7 @@ static void judge_released(struct check_table *table, const struct check_context
     }
     if ((claim->flags & CLAIM_HOLDING) == 0)
         return;
+    LS_ASSERT(claim->depth > 0);
     if (event->depth != claim->depth - 1)
         check_violate(note, "a release of %s by %s (owner %d) left depth %d, expected %d", WHAT, WHO,
                       event->owner, event->depth, claim->depth - 1);
@@ -101,6 +100,7 @@ static void judge_freed(struct check_table *table, const struct check_context *c
         release = next && next->process == event->process && next->owner == event->owner ? next : NULL;
     }
     if (release) {
+        LS_ASSERT((release->flags & RELEASE_FREED) == 0);
         bool done = event->rc == 0 && event->within_stop == 0;
         if (done && ((release->flags & RELEASE_STANDS) || ledger_given_back(table, event)))
             check_violate(note,
@@ -117,8 +117,8 @@ static void judge_freed(struct check_table *table, const struct check_context *c
                       event->owner, claim->depth);
 }
 
-/* Judges a request that is told. If it went to another owner, or meant an earlier hold, its owner would
- * release a lock that no process wants back. */
+/* If a request reached another owner, or meant an earlier hold, a lock would be released that no process
+ * wants back. */
 static void judge_asked_back(struct check_table *table, const struct check_context *context,
                              const struct event *event, struct check_note *note)
 {
@@ -169,6 +169,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 {
     struct check_record *release;
     for (release = table_first(table, RECORD_RELEASE); release; release = table_next(table, release)) {
+        LS_ASSERT((release->flags & RELEASE_FREED) == 0 || (release->flags & RELEASE_STANDS));
         if (!ledger_answerable(table, release->process))
             continue;
         check_violate(note, "at rest the release of %s by %s (owner %d) is not complete: %s",
@@ -208,6 +209,7 @@ static void observe(struct check_table *table, const struct check_context *conte
         judge_rest(table, context, note);
         break;
     default: /* the session is lost or the process dead: the server ends these nodes */
+        LS_ASSERT(event->kind == EVENT_LOST || event->kind == EVENT_EXPIRED || event->kind == EVENT_CRASHED);
         table_drop_process(table, RECORD_RELEASE, event->process);
         break;
     }

@@ -3,11 +3,11 @@
 
 /* An owner that waits is served in every run that is weakly fair.
  *
- * Definition. A search (src/explore/liveness.c) judges all states after the last fault. It looks for a
- * lasso: a way into a cycle of states, or into a state in which nothing has to happen. A lasso violates the
- * property if an owner waits in all of its end, and the end is weakly fair. Then a step that is possible all
- * the way round is taken in it. Which steps have to happen some time, world_channel() says. A client that
- * holds a lock releases it when its program says so.
+ * Definition. A search (src/explore/liveness.c) judges all states after the last fault. It looks for a lasso:
+ * a way into a cycle of states, or into a state in which nothing has to happen. A lasso violates the property
+ * if an owner waits in all of its end, and the end is weakly fair. In such an end a step that is possible all
+ * the way round is taken. The function world_channel() says which steps have to happen some time. A client
+ * that holds a lock releases it when its program says so.
  *
  * Not seen: starvation that needs an unfair system, such as a message that is never delivered. Events while
  * faults still go on. A cycle behind a state that shares its fingerprint with another one. No violation is

@@ -3,8 +3,9 @@
 
 /* The state of the judges: one sorted table of records, and the ledger of facts that several judges share.
  *
- * Records are ordered by kind, lock, process, owner and a. Each kind belongs to the ledger or to one judge. A
- * record is dropped as soon as no later verdict depends on it, so that equal futures give equal bytes. */
+ * Records are ordered by kind, lock, process, owner and a. Each kind belongs to the ledger or to one judge;
+ * RECORD_APART belongs to two, which put and drop it at the same events. A record is dropped as soon as no
+ * later verdict depends on it, so that equal futures give equal bytes. */
 #ifndef CHECK_STATE_H
 #define CHECK_STATE_H
 
@@ -19,8 +20,8 @@
 
 _Static_assert(EVENT_KINDS <= 64, "event kinds fit into a mask");
 
-/* Kinds of records. Each comment lists the fields that the kind uses, by their names in struct check_record;
- * other fields are 0. The judge that has the kind stands before the colon. A group is its first lock. */
+/* Kinds of records. A comment names the judge that has the kind, and the fields that the kind uses by their
+ * names in struct check_record; other fields are 0. `lock = group` is the first lock of the group. */
 enum record_kind {
     RECORD_NONE,
     /* The ledger. */
@@ -29,18 +30,17 @@ enum record_kind {
     RECORD_NODE,  /* lock, process; flags NODE_…; czxid, by_session of a contender in the log; hold_owner */
     RECORD_WATCH, /* lock, process, owner = enum event_watch; watches; czxid of the watched node; by_session
                      of the newest, 0 once it is over; directory, of EVENT_WATCH_PARENT */
-    RECORD_EVICTED,  /* lock, process that waits; flags EVICTED_…; czxid of its contender that the operator
-                        deleted */
-    RECORD_LISTENER, /* lock, process: it hears of requests to give back, and of the end of its node */
+    RECORD_EVICTED,  /* lock, waiting process; flags EVICTED_…; czxid of a contender that the operator
+                       deleted */
+    RECORD_LISTENER, /* lock, process: it is told of requests to give back, and of the end of its node */
     RECORD_FAULTED,  /* faults; see ledger_note_fault() */
     /* The judges. */
-    RECORD_GHOST,    /* at_most_one_holder: lock, process; flags GHOST_…; czxid, by_session. A deleted node
-                        that was admitted, or by which an owner holds */
+    RECORD_GHOST,    /* at_most_one_holder: lock, process; flags GHOST_…; czxid, by_session of a deleted
+                        node */
     RECORD_BELIEVER, /* at_most_one_believer: lock, process, owner: its query answers "held" */
     RECORD_TAKEN,    /* at_most_one_believer: lock, process; czxid of a contender that the operator deleted */
     RECORD_FENCE,    /* no_stale_effect: lock = group; granted_token, taken_token */
-    RECORD_LEFT,     /* at_most_one_wakeup_per_release: lock = group, process: has left the line; flags
-                        LEFT_… */
+    RECORD_LEFT,     /* at_most_one_wakeup_per_release: lock = group, process; flags LEFT_… */
     RECORD_PLACE,    /* granted_in_order: lock, process; flags PLACE_…; czxid, deletion_zxid */
     RECORD_RELEASE,  /* release_matches_acquire: lock, process, owner; flags RELEASE_…; czxid of its node */
     RECORD_TOLD,     /* every_loss_is_told: process; flags TOLD_…; session and lost_session, as told */
@@ -48,24 +48,21 @@ enum record_kind {
     RECORD_WORK,     /* bounded_work: process; requests; began_ms */
     RECORD_CREATES,  /* bounded_work: lock, process; creates; owner = 1: nodes that queue */
     RECORD_GONE,   /* hold_keeps_its_node: lock, process that waits; czxid of a node that a request deleted */
-    RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…; pending releases;
-                      deadline_ms; call_locks of a try */
+    RECORD_ANSWER, /* answers_have_reasons: lock, process, owner; flags ANSWER_…; pending; deadline_ms;
+                      call_locks */
     RECORD_APART,  /* answers_have_reasons, no_orphan_node: process: LOST without a later CONNECTED */
     RECORD_UNDOES, /* answers_have_reasons: lock, process: an acquire failed, its requests may go on */
     RECORD_TERM,   /* belief_ends_in_time: lock, process, owner; flags TERM_…; session of the grant */
     RECORD_OVER,   /* belief_ends_in_time: process; session whose time is up, unknown to the process */
     RECORD_LEASE_OVER, /* belief_ends_in_time: lock, process: lease has run out, no node created since */
     RECORD_QUESTION,   /* every_revocation_is_told: lock, process; flags QUESTION_…; pending REVOKES */
-    RECORD_REQUEST,    /* every_revocation_is_told: lock, process; flags REQUEST_…; czxid of a node; pending
-                          requests, which set its data */
-    RECORD_HEARD,      /* hold_keeps_its_node: lock, process, owner; czxid of its hold's node, of whose end it
-                          heard or will hear */
+    RECORD_REQUEST,    /* every_revocation_is_told: lock, process; flags REQUEST_…; czxid; pending */
+    RECORD_HEARD,      /* hold_keeps_its_node: lock, process, owner; czxid of its node, whose end it must
+                          know */
     RECORD_OWES,       /* no_orphan_node: lock, process; pending releases */
-    RECORD_LOADED,     /* lock = loaded property, process = 16-byte chunk of its state; first_bytes,
-                          last_bytes */
+    RECORD_LOADED,     /* lock = loaded property, process = chunk of its state; first_bytes, last_bytes */
     RECORD_NEWS,       /* all_or_none: lock, process, owner; locks, news */
-    RECORD_QUEUED,     /* the ledger: lock, process; czxid, by_session of a node that queues; flags =
-                          node_directory() */
+    RECORD_QUEUED,     /* ledger: lock, process; flags = directory; czxid, by_session of a node that queues */
     RECORD_CAPACITY,   /* the ledger: lock = group, process; capacity, largest_capacity */
     RECORD_LATE,       /* at_most_one_holder: as GHOST, not admitted; least_capacity */
     RECORD_COUNT,      /* the ledger: lock = group; capacity that its node contains, 0 = none */
@@ -78,16 +75,16 @@ enum record_kind {
 /* A record. The members of a union are names of the same bytes; enum record_kind says which one a kind uses.
  * Only code for records of all kinds says `a` and `b`. */
 struct check_record {
-    uint8_t kind;    /* enum record_kind */
-    uint8_t lock;    /* 0 if the kind has no lock */
-    uint8_t process; /* 0 if the kind has no process */
-    uint8_t owner;   /* 0 if the kind has no owner */
+    uint8_t kind; /* enum record_kind */
+    uint8_t lock;
+    uint8_t process;
+    uint8_t owner; /* 0 if the kind has none; likewise lock and process */
     union {
-        uint16_t flags;    /* bits; enum record_kind says how their names begin */
-        uint16_t watches;  /* number of watches that were set and are not gone */
+        uint16_t flags; /* bits; enum record_kind says how their names begin */
+        uint16_t watches;
         uint16_t faults;   /* classes of the faults so far: a bit for each enum event_fault */
-        uint16_t requests; /* number of requests without a new reason */
-        uint16_t creates;  /* number of contenders that may yet be created */
+        uint16_t requests; /* number of requests after the last reason */
+        uint16_t creates;  /* number of contenders, or of nodes that queue, that may yet be created */
         uint16_t locks;    /* the locks of a call, a bit each */
         uint16_t capacity; /* capacity that the process knows, or that a node contains */
     };
@@ -95,22 +92,20 @@ struct check_record {
         uint16_t depth;            /* levels of the hold; 0 = no hold */
         uint16_t hold_owner;       /* with NODE_BOUND: owner whose hold it is or was, or NODE_NOBODY */
         uint16_t directory;        /* number of the directory whose children are watched */
-        uint16_t pending;          /* number of releases without a FREED, of REVOKES without a REVOKE_SENT, or
-                                      of requests to give back that the holder was not told */
-        uint16_t news;             /* enum event_kind of the lock's last news; 0 if all locks of the call had
-                                      the same */
-        uint16_t largest_capacity; /* largest capacity that the process has known after it last began to wait
-                                      without any claim */
+        uint16_t pending;          /* number of releases without FREED, unanswered REVOKES, or untold
+                                      requests */
+        uint16_t news;             /* enum event_kind of the lock's last news; 0 = as all locks of the call */
+        uint16_t largest_capacity; /* as ledger_largest_capacity() returns it */
         uint16_t least_capacity;   /* least capacity under which the node is admitted */
     };
     union { /* part of the order */
         int64_t a;
-        int64_t czxid;         /* zxid that created a node */
-        int64_t session;       /* session of the process; 0 = none */
-        int64_t deadline_ms;   /* end of the wait, in ms of event.now_ms; 0 = none */
-        int64_t began_ms;      /* time of the first request without a new reason, in ms; 0 in untimed runs */
+        int64_t czxid; /* zxid that created a node */
+        int64_t session;
+        int64_t deadline_ms;   /* end of the wait in ms, as event.now_ms; 0 = none */
+        int64_t began_ms;      /* time in ms of the first request after the last reason; 0 in untimed runs */
         int64_t granted_token; /* newest fencing token that was granted */
-        int64_t first_bytes;   /* 8 bytes of a state */
+        int64_t first_bytes;   /* bytes 0 to 7 of the chunk of a state */
     };
     union {
         int64_t b;
@@ -120,13 +115,13 @@ struct check_record {
         int64_t deletion_zxid; /* zxid of the node's deletion; 0 = it stands */
         int64_t taken_token;   /* newest fencing token that the resource took */
         int64_t call_locks;    /* the locks of a call, a bit each; 0 = the call was for one lock */
-        int64_t last_bytes;    /* the 8 bytes of the state behind first_bytes */
+        int64_t last_bytes;
     };
 };
 _Static_assert(sizeof(struct check_record) == 24, "the names of a union are names of the same bytes");
 
 struct check_table {
-    uint32_t used;     /* number of records in use */
+    uint32_t used;
     uint32_t capacity; /* room in records; constant from the first event on */
     uint32_t full;     /* 1 once a record did not fit */
     uint32_t reserved; /* 0 */
@@ -146,7 +141,7 @@ _Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
 #define CLAIM_VOID 0x04u    /* was HOLDING when the loss was told: the hold is promised nothing any more */
 #define CLAIM_BESIDE 0x08u  /* another owner of the process waited or held at some moment of this claim */
 
-/* Bits of a claim above the flags: the locks of its call, a bit each; 0 = the call asked for one lock. */
+/* Bits of `flags` above CLAIM_…: the locks of the claim's call, a bit each; 0 = it asked for one lock. */
 #define CLAIM_CALL_AT 8
 #define CLAIM_CALLS 0xff00u
 static inline unsigned claim_call(const struct check_record *claim)
@@ -154,9 +149,8 @@ static inline unsigned claim_call(const struct check_record *claim)
     return claim->flags >> CLAIM_CALL_AT;
 }
 
-/* Flags of a node. */
 #define NODE_UNDER 0x01u /* created while an owner of its process waited for its lock and held alone */
-/* Flags for locks whose holds have several nodes each (lock_nodes()). */
+/* For holds of several nodes (lock_nodes()): */
 #define NODE_BOUND 0x02u /* a hold rests or rested on it */
 #define NODE_SPENT 0x04u /* and that hold is over; hold_owner = the owner that released it, or NODE_NOBODY */
 #define NODE_HAD_ROOM 0x08u /* admitted when its process, which waited, learned of a smaller capacity */
@@ -167,16 +161,12 @@ static inline int node_directory(const struct check_record *node)
     return node->flags >> NODE_DIRECTORY_SHIFT;
 }
 
-/* Code of NODE_CREATED and NODE_DELETED for a node that queues. */
+/* node_role of a node that queues. */
 #define CODE_QUEUED 2
 
-/* Codes of enum ls_err, which judges do not include. Tests compare the numbers, except CODE_UNKNOWN and
- * CODE_UNSURE.
- *   - NOTHING_PENDING is LS_ENOENT. In REFUSED it says that a cancel was refused, not a release.
- *   - LOST in REFUSED says that the hold was lost, in FREED that it had been lost before.
- *   - BUSY, TIMED_OUT, CANCELED, NO_MEMORY, CLOSED, DEADLOCK, ALREADY and GAVE_UP come in FAILED.
- *   - UNKNOWN (LS_UNKNOWN) comes in DOUBTS, NOT_OWNER in WRITTEN and REFUSED, UNSURE in REVOKE_SENT,
- *     UNSUPPORTED in LISTENS. */
+/* Codes of enum ls_err, which judges do not include; UNKNOWN is LS_UNKNOWN of enum ls_belief. Tests compare
+ * the numbers, except UNKNOWN and UNSURE. NOTHING_PENDING (LS_ENOENT) in REFUSED: a cancel was refused, not a
+ * release. LOST in FREED: the hold had been lost before. */
 #define CODE_NOTHING_PENDING (-6)
 
 #define CODE_LOST (-8)
@@ -194,7 +184,6 @@ static inline int node_directory(const struct check_record *node)
 #define CODE_UNSUPPORTED (-19)
 #define CODE_LEAST (-20)
 
-/* ZooKeeper's event types, as WOKEN has them in `code`. */
 enum { TYPE_DELETED = 2, TYPE_CHILD = 4 };
 
 /* Returns true if a request of some process deleted the node of this NODE_DELETED. */
@@ -214,15 +203,18 @@ struct check_record *table_get(struct check_table *table, enum record_kind kind,
 struct check_record *table_get_exact(struct check_table *table, enum record_kind kind, int lock, int process,
                                      int owner, int64_t a);
 
-/* Inserts a record, or returns the one with the same key and `a`, whose b stays as it is. Never NULL: without
- * room it sets `full` and returns a scratch record. Invalidates all pointers into the table. */
+/* Inserts a record, or returns the one with the same key and `a`, whose b stays as it is. If the table is
+ * full, sets `full` and returns a scratch record. Invalidates all pointers into the table. */
 struct check_record *table_put(struct check_table *table, enum record_kind kind, int lock, int process,
                                int owner, int64_t a, int64_t b);
+
+/* Returns true if no other record has the key of this one: then its `a` may change, and the order stays. True
+ * for the scratch record. */
+bool table_is_alone(const struct check_table *table, const struct check_record *record);
 
 /* Removes a record; the pointer then points to its successor. Ignores NULL and the scratch record. */
 void table_drop(struct check_table *table, struct check_record *record);
 
-/* Remove the records of a kind: all, those of a process, or those of a lock and process. */
 void table_drop_all(struct check_table *table, enum record_kind kind);
 void table_drop_process(struct check_table *table, enum record_kind kind, int process);
 void table_drop_lock(struct check_table *table, enum record_kind kind, int lock, int process);
@@ -236,8 +228,7 @@ struct check_record *table_next_lock(struct check_table *table, struct check_rec
 
 /* ---- the ledger ---- */
 
-/* Adds an event to the ledger. Judges see each event BEFORE that, so the ledger still shows the state before
- * it. */
+/* Adds an event to the ledger. Judges see it first, so the ledger shows them the state before it. */
 void ledger_observe(struct check_table *table, const struct check_context *context, unsigned needs,
                     const struct event *event);
 uint64_t ledger_wants(unsigned needs);
@@ -248,114 +239,103 @@ uint64_t ledger_wants(unsigned needs);
  * ended its link as well. LISTED marks records that are read for its own process only. */
 bool ledger_is_local(unsigned needs, const struct event *event);
 
-/* Returns the claim of the event's owner, NULL if it has none. */
+/* Returns the claim of the event's owner; NULL if there is none. */
 struct check_record *ledger_claim(struct check_table *table, const struct event *event);
 
 /* Returns the number of claims on the lock that have one of these flags; process -1 = of all processes. */
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags);
 
-/* Returns the hold that rests on the node with that czxid, if need be among others; process -1 = of any
- * process. NULL if there is none. */
+/* Returns the hold that rests on the node, be it among others; NULL = none. Process -1 = of any process. */
 const struct check_record *ledger_holder(struct check_table *table, int lock, int process, int64_t czxid);
 
-/* Returns true if the process is told of requests to give the lock back. */
 bool ledger_listens(struct check_table *table, int lock, int process);
 
-/* Records a FAULT, or the operator's deletion of a lock's directory, for ledger_may_fail(). Ignores other
- * events. A judge that asks must call it for both kinds of event. */
+/* Records a FAULT, or the operator's deletion of a lock's directory. A judge that asks one of the next two
+ * functions must show it both kinds of event. */
 void ledger_note_fault(struct check_table *table, const struct event *event);
 
-/* Returns true if any failure is excused: a fault came before, or the servers refuse requests without a
- * fault. */
+/* Returns true if any failure is excused: after a fault, or if servers refuse requests without one. */
 bool ledger_may_fail(struct check_table *table, const struct check_context *context);
 
-/* Returns true if a fault of this class came before. */
 bool ledger_had_fault(struct check_table *table, enum event_fault fault);
 
-/* Returns true if the event's owner waits. */
 bool ledger_waits(struct check_table *table, const struct event *event);
 
 /* Returns true if another owner of the event's process waits for the lock. */
 bool ledger_others_wait(struct check_table *table, const struct event *event);
 
-/* Returns true if the operator deleted a contender of another lock of the process's call. The call is the one
- * in which the process waits for this lock. */
+/* Returns true if the operator deleted a contender of another lock of the call by which the process waits. */
 bool ledger_call_is_broken(struct check_table *table, const struct check_context *context, int lock,
                            int process);
 
-/* Returns true if the event's owner holds: a grant to it then only adds a level. */
 bool ledger_holds(struct check_table *table, const struct event *event);
 
-/* Returns the contender node with that czxid, of any process; NULL if it does not exist. */
+/* Returns the contender with that czxid, of any process; NULL if it does not exist. */
 struct check_record *ledger_node(struct check_table *table, int lock, int64_t czxid);
 
-/* Returns true if a hold rests on the node. For locks whose holds have several nodes each. */
+/* For holds of several nodes: returns true if a hold that is not over rests on the node. */
 bool ledger_is_bound(const struct check_record *node);
 
 /* Returns true if a hold that is granted in this session may take the node. */
 bool ledger_is_unbound(const struct check_record *node, int64_t session);
 
-/* Returns a node that still stands after the event's owner released the hold of several nodes which rested on
- * it; NULL if there is none. */
+/* Returns a node that outlived the hold of several nodes that the event's owner released; NULL = none. */
 const struct check_record *ledger_given_back(struct check_table *table, const struct event *event);
 
-/* Returns the number of the directory of the node with that czxid, be it a contender or a node that queues; 0
- * if there is no such node. */
+/* Returns the number of the directory of that contender or node that queues; 0 if there is no such node. */
 int ledger_directory(struct check_table *table, int lock, int64_t czxid);
 
 /* Returns true if the process has a contender node in the line of the lock's group. */
 bool ledger_has_node(struct check_table *table, const struct check_context *context, int lock, int process);
 
-/* Returns the number of nodes by which the process queues for the lock in its live sessions. */
+/* Returns the number of nodes of the process that queue (LS_NODE_QUEUED: no contenders), and that it created
+ * in a session whose link is up. */
 int ledger_queued(struct check_table *table, int lock, int process);
 
-/* Returns true if the operator deleted a contender of the process, which waits, and the process has no other
- * one. */
+/* Returns true if the operator deleted a contender of the process in its wait, and it has no other one. */
 bool ledger_is_evicted(struct check_table *table, const struct check_context *context, int lock, int process);
 
-/* Returns true if the process runs, and some handle of it is connected and has a session. At REST, work that
- * such a process has left undone is its own fault. */
+/* Returns true if the process runs, and some handle of it is connected with a session. Work that such a
+ * process has left undone at REST is its own fault. */
 bool ledger_answerable(struct check_table *table, int process);
 
-/* Returns true if the link of some handle of the process is up, as far as the process was told. */
+/* Returns true if some link of the process is up, as far as the process was told. */
 bool ledger_is_linked(struct check_table *table, int process);
 
-/* Returns true if the session, which is a life of the process (check_context.leases), is over. Then the
- * process has crashed or stopped, or is connected in another life. */
+/* For lives of processes (check_context.leases): returns true if that life is over. Then the process has
+ * crashed or stopped, or is connected in another life. */
 bool ledger_life_is_over(struct check_table *table, int process, int64_t session);
 
-/* Returns the handle of the process whose link is up with that session; NULL if there is none. */
+/* Returns the record of the handle whose link is up with that session; NULL if there is none. */
 struct check_record *ledger_session(struct check_table *table, int process, int64_t session);
 
-/* Returns the node that a grant rests on. Candidates are the grantee's nodes and those of kind `ghosts`,
- * unless that is RECORD_NONE. First comes the one whose czxid is the token; otherwise the oldest one that no
- * other claim of the process rests on. NULL if there is none, or if the operator or the end of a lease
- * deleted the one that the token names. */
+/* Returns the node that a grant rests on, of the process's nodes and its records of kind `ghosts`
+ * (RECORD_NONE: of none). That is the one that the token names. Otherwise the oldest one by which no other
+ * owner of the process holds. NULL if there is none, or if the operator or the end of a lease deleted the one
+ * that the token names. */
 struct check_record *ledger_grant(struct check_table *table, const struct event *event,
                                   enum record_kind ghosts);
 
-/* Returns the czxid of the node that a token of a claim names. It differs from `token` only if the owner took
- * its own place. */
+/* Returns the czxid of the node that a token of a claim names: another number than the token only if the
+ * owner took its own place. */
 int64_t ledger_node_of_token(const struct check_record *claim, int64_t token);
 
 /* ---- groups (lockstep/lock_spec.h) ---- */
 
-/* Iterate over the records of one kind at all locks of a lock's group, as above. */
+/* Iterate, as above, over the records of one kind at all locks of a group. */
 struct check_record *group_first_record(struct check_table *table, const struct check_context *context,
                                         enum record_kind kind, int lock);
 struct check_record *group_next_record(struct check_table *table, const struct check_context *context,
                                        struct check_record *record);
 
-/* Returns the first lock of a lock's group; the lock itself if it is not declared. */
+/* Returns the first lock of the lock's group; the lock itself if no spec declares it. */
 int group_of(const struct check_context *context, int lock);
 
-/* Returns the number of claims at the locks of a lock's group that have one of these flags; process -1 = of
- * all processes. */
+/* Return the number of claims with one of these flags, process -1 = of all; and of watches of a type, those
+ * of ended sessions included. */
 int group_claims(struct check_table *table, const struct check_context *context, int lock, int process,
                  unsigned flags);
 
-/* Returns the number of watches of a process and type at the locks of a lock's group, those of ended sessions
- * included. */
 int group_watches(struct check_table *table, const struct check_context *context, int lock, int process,
                   enum event_watch type);
 
@@ -366,44 +346,37 @@ bool group_has_other_claim(struct check_table *table, const struct check_context
 /* Returns the number of contenders that one hold of the lock rests on. */
 int lock_nodes(const struct check_context *context, int lock);
 
-/* Returns true if a hold of this lock excludes all others of the group, whatever capacity a process learns
- * of. */
+/* Returns true if a hold of the lock excludes all others of the group, whatever capacity a process knows. */
 bool lock_stands_alone(const struct check_context *context, int lock);
 
-/* Returns true if an owner that loses its hold of the lock waits again without asking (enum ls_lock_loss). */
+/* Returns true if an owner waits again after a loss without asking (enum ls_lock_loss). */
 bool lock_waits_again(const struct check_context *context, int lock);
 
 /* ---- admission: holds that may exist at the same time (lockstep/lock_spec.h) ----
  *
- * Definition. The line of a group is its contender nodes, ordered by czxid. A set of holds is compatible
- * ("stands together") if it has one member. It also is if all members are shared and the sum of their counts
- * is at most the capacity. A contender is admitted if its hold is compatible with the union of two sets:
- *   - the holds that the contenders before it in line would have,
- *   - the holds of other owners whose nodes exist.
- * The nodes by which its own owner holds do not count. Three rules complete this:
+ * Definition. The line of a group is its contender nodes, ordered by czxid. A set of holds is compatible if
+ * it has one member, or if all are shared and the sum of their counts is at most the capacity. A contender is
+ * admitted if its hold is compatible with two sets together. One is the holds that the contenders before it
+ * in line would have. The other is the holds of other owners whose nodes exist.
  *   - A contender that joined the line while its owner held alone is admitted whatever stands before it, also
  *     after the node of that hold has gone (a downgrade).
  *   - If a hold has a node for each unit of its count, each node counts one unit, also behind the contender.
- *   - The capacity is the one that the contender's process knows: the declared one until an event CAPACITY
- *     tells another.
+ *   - The capacity is the one that the contender's process knows: the declared one until an event CAPACITY.
  *
  * Claim. In a line of mutexes only the first contender is admitted. Once admitted, a contender stays admitted
  * until its node goes, or its process learns of a smaller capacity.
- *
  * Why. New contenders join the line at its end, and a hold behind the contender that excludes it was not
  * admitted. If processes know different capacities, a later contender with a larger one may exclude it.
- *
  * Example. Readers r, writers w, in line r1 w2 r3. r1 is admitted. w2 is not, nor is r3, which is behind w2.
  * If r1 goes, w2 is admitted. If the owner of w2 holds and joins the line with r4, r4 is admitted, though r3
  * is not.
- *
  * Checked by tests/check/test_admission.c. */
 
-/* A set of holds at the same time; all zero is the empty set. */
+/* A set of holds; all zero is the empty set. */
 struct hold_set {
-    int units;      /* sum of the counts of its holds */
-    bool some;      /* the set has a hold */
-    bool exclusive; /* one of its holds is exclusive */
+    int units;
+    bool some; /* the set is not empty */
+    bool exclusive;
 };
 
 void hold_set_add(struct hold_set *set, const struct check_context *context, int lock);
@@ -414,8 +387,7 @@ void hold_set_add_node(struct hold_set *set, const struct check_context *context
 /* Returns true if a hold of this lock is compatible with the set under this capacity; 0 = no limit. */
 bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock, int capacity);
 
-/* Return the capacity that the node of a lock contains, 0 if none; and whether the process has such a lock
- * open. */
+/* Return the capacity that the node of a lock contains, 0 = none; and true unless the process closed it. */
 int ledger_count(struct check_table *table, const struct check_context *context, int lock);
 bool ledger_has_open(struct check_table *table, const struct check_context *context, int lock, int process);
 
@@ -435,13 +407,13 @@ struct contender {
     struct hold_set beside; /* further holds with which it must be compatible */
 };
 
-/* Returns true if the contender is admitted. Unless it is NULL, *obstacle becomes the oldest contender in its
- * way. That may be NULL. */
+/* Returns true if the contender is admitted. If `obstacle` is set, *obstacle is the oldest one in its way, or
+ * NULL. */
 bool ledger_admits(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, const struct check_record **obstacle);
 
-/* Returns true if the contender of this node is admitted. If a hold has several nodes, each node counts as
- * one unit. It is admitted if fewer nodes than the capacity precede it. */
+/* For the contender of this node. If a hold has several nodes, fewer than the capacity must precede this
+ * one. */
 bool ledger_admits_node(struct check_table *table, const struct check_context *context,
                         const struct check_record *node, const struct check_record **obstacle);
 
@@ -454,16 +426,16 @@ bool ledger_holds_alone(struct check_table *table, const struct check_context *c
                         const struct event *event);
 
 /* Returns true if the event grants a shared lock with the token of an exclusive hold of its owner in the
- * group. The owner then takes its own place. The node of that hold may be gone. */
+ * group. The owner takes its own place. The node of that hold may be gone. */
 bool ledger_takes_own_place(struct check_table *table, const struct check_context *context,
                             const struct event *event);
 
 /* Returns true if the contender's node was created while its owner held alone, and the owner still has that
- * hold. If the owner is unknown, it may be any that waits for the lock. */
+ * hold. An unknown owner counts as holding. */
 bool ledger_joined_under(struct check_table *table, const struct check_context *context,
                          const struct contender *contender);
 
-/* Returns the contender that a record of a node or a place names, with an unknown owner. */
+/* Returns the contender of a record with lock, process and czxid; its owner is unknown. */
 struct contender contender_of_record(const struct check_record *record);
 
 /* ---- sentences ---- */
@@ -475,12 +447,11 @@ struct check_name {
 struct check_name check_process_name(const struct check_context *context, int process);
 struct check_name check_lock_name(const struct check_context *context, int lock);
 
-/* Names for a sentence, in a function with `context` and `event`. They are made only when a sentence needs
- * them. */
+/* Names for a sentence, in a function with `context` and `event`. */
 #define WHO check_process_name(context, event->process).text
 #define WHAT check_lock_name(context, event->lock).text
 
-/* Sets note->violated and the sentence, unless this event has violated the property already. */
+/* Sets note->violated and the sentence, unless they are set: the first violation of an event counts. */
 void check_violate(struct check_note *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "cli/cli.h"
 
+#include "base/assert.h"
+
 static const char HELP[] =
     "usage: lockstep check [OPTION...] PATH... | --suite\n"
     "\n"
@@ -113,7 +115,7 @@ static const uint64_t ALLOWED =
     OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING |
     OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF;
 
-/* Refuses options with which a search cannot be saved: a checkpoint holds the waiting states of a depth-first
+/* Refuses options with which a search cannot be saved: a checkpoint has the waiting states of a depth-first
  * search by fingerprints. */
 static int check_checkpoint(struct cli_options *options)
 {
@@ -141,6 +143,7 @@ static int check_checkpoint(struct cli_options *options)
     if (options->checkpoint == NULL) {
         options->checkpoint = options->resume;
     }
+    LS_ASSERT(options->checkpoint != NULL && options->shards == 0);
     return 0;
 }
 
@@ -165,7 +168,6 @@ static int check_bitstate(const struct cli_options *options)
                                  options->resume != NULL ? "--resume" : "--checkpoint");
 }
 
-/* Refuses options that exclude each other. */
 static int look_through(struct cli_options *options)
 {
     const struct explore_options *search = &options->search;
@@ -228,5 +230,6 @@ int cli_check(int argc, char **argv)
         return CLI_OK;
     }
     cli_suite_limits(&options);
+    LS_ASSERT(options.check && options.seeds == 0);
     return cli_judge(&options, "check");
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The files of checkpoints: one for each scenario, named after it, in the folder that the user gives. */
+/* The files of checkpoints: one for each scenario, named after the scenario, in the user's folder. */
 #include "cli/cli.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "explore/checkpoint.h"
 
@@ -14,7 +15,7 @@
 
 #define SCENARIO_SUFFIX ".scn"
 
-/* Returns the last part of the path; *size is its length without the suffix. */
+/* Returns the last part of the scenario's path; *size is its length without the suffix. */
 static const char *short_name(const struct cli_job *job, int *size)
 {
     const char *name = job->scenario.input.name;
@@ -26,8 +27,7 @@ static const char *short_name(const struct cli_job *job, int *size)
     return name;
 }
 
-/* Returns the rank of a scenario among scenarios of the same name, from 1: it tells apart the files of
- * several folders. */
+/* Returns the rank, from 1, of a scenario among those of the same name in several folders. */
 static int place_among_equals(const struct cli_job *jobs, int job)
 {
     int size, other_size, place = 1;
@@ -36,6 +36,7 @@ static int place_among_equals(const struct cli_job *jobs, int job)
         const char *other = short_name(&jobs[i], &other_size);
         place += size == other_size && strncmp(name, other, (size_t)size) == 0;
     }
+    LS_ASSERT(place >= 1 && place <= job + 1);
     return place;
 }
 
@@ -73,12 +74,13 @@ static int find_old(const struct cli_options *options, const char *command, stru
             old++;
         }
     }
+    LS_ASSERT(old <= count);
     return old > 0 ? 0
                    : cli_usage_error(command, "a folder with a checkpoint of these scenarios after --resume",
                                      options->resume);
 }
 
-/* Names the new checkpoints, and refuses to overwrite the checkpoint of another search. */
+/* Names the new checkpoints. Refuses to overwrite the checkpoint of another search. */
 static int place_new(const struct cli_options *options, const char *command, struct cli_job *jobs, int count)
 {
     static const char ELSEWHERE[] =
@@ -87,6 +89,7 @@ static int place_new(const struct cli_options *options, const char *command, str
         if (!name_file(options->checkpoint, jobs, i, jobs[i].checkpoint)) {
             return cli_usage_error(command, "a shorter path after --checkpoint", options->checkpoint);
         }
+        LS_ASSERT(options->resume != NULL || jobs[i].resume[0] == 0);
         if (strcmp(jobs[i].checkpoint, jobs[i].resume) != 0 && is_there(jobs[i].checkpoint)) {
             return cli_usage_error(command, ELSEWHERE, jobs[i].checkpoint);
         }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The command line: declarations that its commands share. docs/cli.md is the reference; scripts depend on
- * it. */
+/* Declarations that the commands of the program share. Scripts of users depend on docs/cli.md. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -12,8 +11,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* Exit status, a contract. If several apply to one call, the first of USAGE, VIOLATED, ENVIRONMENT, LIMIT
- * counts. */
+/* Exit statuses, on which scripts depend. If several apply to one call, the first of USAGE, VIOLATED,
+ * ENVIRONMENT, LIMIT counts. */
 enum cli_exit {
     CLI_OK = 0,          /* all holds */
     CLI_VIOLATED = 1,    /* a property is violated, or a trace differs from the file */
@@ -30,7 +29,7 @@ enum cli_exit {
 /* The budget of an enumeration of worlds. */
 struct cli_budget {
     double deadline_s; /* on the monotonic clock; 0 = none */
-    uint64_t states;   /* states left */
+    uint64_t states;   /* left; UINT64_MAX = no limit */
     bool over;         /* no further world is begun, and running ones are stopped */
 };
 
@@ -38,7 +37,7 @@ struct cli_budget {
 
 struct cli_options {
     const char *recipe;
-    const struct ls_recipe *found_recipe; /* the recipe of that name; see cli_recipe() */
+    const struct ls_recipe *found_recipe; /* that of the name `recipe`, given or by default */
     const char *out;                      /* folder for traces; the output file of shrink and export */
     const char *filter;                   /* NULL = all */
     const char *junit;                    /* path; NULL = none */
@@ -66,15 +65,15 @@ struct cli_options {
     struct explore_options search; /* of exploring scenarios */
     struct strategy_plan plan;     /* of random schedules */
     bool no_search;                /* exploring scenarios get only random schedules */
-    bool coverage;                 /* report coverage */
-    bool suite;                    /* the standard suite in place of paths */
-    double budget_s;               /* of the worlds after the suite; 0 = counted in states, or not given */
-    uint64_t budget_states;        /* of the worlds after the suite, if budget_s is 0 */
+    bool coverage;
+    bool suite;             /* the standard suite in place of paths */
+    double budget_s;        /* of the worlds after the suite; 0 = counted in states, or not given */
+    uint64_t budget_states; /* of the worlds after the suite, if budget_s is 0 */
     bool budget_given;
     bool keep_going;                    /* of the worlds: go on after a failing world */
-    struct cli_budget *budget;          /* of the worlds being searched; NULL = none */
+    struct cli_budget *budget;          /* of the worlds that are being searched; NULL = none */
     int shard, shards;                  /* this shard, from 1, and their number; 0 = no shards */
-    const char *given[CLI_OPTIONS_MAX]; /* value of each option, "" if it has no value, NULL = not given */
+    const char *given[CLI_OPTIONS_MAX]; /* value of each option; "" = it has no value, NULL = not given */
     char **path;                        /* the other words of the command line */
     int paths;
 };
@@ -123,22 +122,21 @@ struct cli_options {
 #define OPTION_COLOR 0x40000000000ull
 #define OPTION_SARIF 0x80000000000ull
 
-/* Reads the options behind a command; `command` is used in complaints. Returns 0, or CLI_USAGE after one line
- * on standard error. */
+/* Reads the options behind a command. `command` is its name, for complaints. Returns 0, or CLI_USAGE after
+ * one line on standard error. */
 int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv);
 
-/* Returns the recipe of a scenario: the user's, or else the first that suits the scenario. */
+/* Returns the user's recipe, or else the first that knows the locks of the scenario. */
 const struct ls_recipe *cli_recipe(const struct cli_options *options, const struct scenario *scenario);
 
-/* Writes the index-th given option that affects the result, as a user would write it (`--seeds=100`). Returns
+/* Writes the index-th given option that affects the findings, as users write it (`--seeds=100`). Returns
  * false behind the last. */
 bool cli_given(const struct cli_options *options, int index, char *text, size_t size);
 
 /* Writes "lockstep COMMAND: expected X, found 'Y'" to standard error. Returns CLI_USAGE. */
 int cli_usage_error(const char *command, const char *expected, const char *found);
 
-/* Returns the name by which the program was called, for lines to paste (options.c). It is "lockstep" until it
- * is set. */
+/* Returns the name by which the program was called, for lines to paste; "lockstep" until it is set. */
 const char *cli_program(void);
 void cli_set_program(const char *program);
 
@@ -154,7 +152,7 @@ int cli_new(int argc, char **argv);
 int cli_merge(int argc, char **argv);
 int cli_triage(int argc, char **argv);
 
-/* Read and check the options of run and check, as the commands do. Return 0 or CLI_USAGE. */
+/* Read and check the options of run and check. Return 0 or CLI_USAGE. */
 int cli_run_options(struct cli_options *options, int argc, char **argv);
 int cli_check_options(struct cli_options *options, int argc, char **argv);
 
@@ -169,77 +167,77 @@ enum cli_part_kind {
 struct cli_part {
     enum cli_part_kind kind;
     int scenario;        /* index in the list of scenarios */
-    int set, faults;     /* LAYER */
-    uint64_t first_seed; /* SEEDS */
+    int set, faults;     /* CLI_PART_LAYER: index of the set of run constants, and number of faults */
+    uint64_t first_seed; /* CLI_PART_SEEDS */
     uint64_t seeds;
     int shard; /* the shard that does this part, from 1 */
 };
 
-/* A scenario and its outcome. */
+/* A scenario, and the work with it. */
 struct cli_job {
     struct scenario scenario;
     struct cli_part part;
     uint64_t states_max;       /* of a world of an enumeration; 0 = no limit for this job */
-    struct outcome *outcome;   /* in memory shared with the worker */
-    struct coverage *coverage; /* in memory shared with the worker; NULL = not wanted */
-    double seconds;            /* time that the worker has taken */
+    struct outcome *outcome;   /* shared with the worker */
+    struct coverage *coverage; /* shared with the worker; NULL = not wanted */
+    double seconds;
     bool finished;
-    bool guarded; /* its worker died, and another worker repeats the job under a guard */
+    bool guarded; /* a worker died, and another worker repeats the job under a guard */
     char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* paths; empty = none */
 };
 
 /* ---- scenarios (find_scenarios.c) ---- */
 
-/* Finds and reads all scenarios below the paths, sorted within folders; searches folders for *.scn.
- * Complaints go to standard error, one line each. Returns 0 or CLI_USAGE. */
+/* Finds and reads the scenarios of options->paths: files, and *.scn in folders, sorted within a folder.
+ * Complaints go to standard error, one line each. Returns 0 or CLI_USAGE. The caller frees the jobs
+ * always. */
 int cli_collect(const struct cli_options *options, const char *command, struct cli_job **jobs, int *count);
 void cli_free_jobs(struct cli_job *jobs, int count);
 
-/* Does the common work of run and check: collects scenarios, runs and reports them, and writes the closing
- * line. Returns an exit status (run.c). */
+/* Does the common work of run and check: collects scenarios, runs them, and reports. Returns an exit status
+ * (run.c). */
 int cli_judge(const struct cli_options *options, const char *command);
 
-/* Reports all finished jobs, writes the closing line, and returns the exit status (run.c). */
+/* Reports all finished jobs, and writes the closing line. Returns an exit status (run.c). */
 int cli_tell(const struct cli_options *options, const char *command, const struct cli_job *jobs, int count);
 
-/* ---- the standard suite (suite.c) ---- */
+/* ---- the standard suite (standard_suite.c) ---- */
 
-/* Sets the limits of the suite's searches, unless the user gave limits. */
+/* Sets the limit of states of a suite's searches, unless the user gave one. */
 void cli_suite_limits(struct cli_options *options);
 
-/* Returns the folder of the suite's scenarios: below the present folder, beside the built program, or where
- * it is installed. NULL if there is none. */
+/* Returns the folder of the suite's scenarios: below the present folder, or else as cli_find_data() finds it.
+ * NULL = there is none. */
 const char *cli_suite_folder(void);
 
 /* Writes the path of the running program. Returns false if the system does not know it. */
 bool cli_program_path(char path[PATH_MAX]);
 
-/* Finds a data file: `in_source` below the source tree of a program in build/PRESET, or `installed` below the
- * prefix of a program in bin. Returns false if neither exists. */
+/* Finds a data file: `in_source` below the source tree of a program in build/PRESET, or else `installed`
+ * below the prefix of a program in bin. Returns false if neither exists. */
 bool cli_find_data(char path[PATH_MAX], const char *in_source, const char *installed);
 
-/* Returns the reason why a situation of the suite is not for this recipe, otherwise NULL. */
+/* Returns the reason why a situation of the suite is not for this recipe; NULL = it is. */
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe);
 
-/* Returns whether the suite includes small and random worlds: not with shards, with a budget of 0, or with a
- * filter on files and no budget. The worlds have mutexes, so a recipe without mutexes gets none. */
+/* Returns whether the suite includes small and random worlds. They are left out with shards, with a budget of
+ * 0, with a filter on files and no budget, and for a recipe without mutexes or for another coordinator. */
 bool cli_suite_has_worlds(const struct cli_options *options);
 
-/* Return in a suite whether the search has met its limit of states, and whether random schedules after it
- * found no violation. */
+/* In a suite, so many random schedules follow a search that meets its limit of states. Return whether the
+ * outcome is that of such a search, without a violation; and whether the schedules are in it too. */
 #define CLI_SUITE_SCHEDULES 300
 bool cli_suite_full(const struct cli_options *options, const struct cli_job *job);
 bool cli_suite_tried(const struct cli_options *options, const struct cli_job *job);
 
-/* ---- shards (shard.c) ---- */
+/* ---- shards (run_shard.c) ---- */
 
 /* Does this shard's parts of the scenarios and writes their outcomes. Returns an exit status. */
 int cli_shard(const struct cli_options *options, const char *command, struct cli_job *jobs, int count);
 
 /* ---- checkpoints (checkpoint.c) ---- */
 
-/* Names the checkpoint of each search and the checkpoint to resume. Complains in one line on standard error
- * of a checkpoint that cannot be resumed. Returns 0 or CLI_USAGE. */
+/* Sets `checkpoint` and `resume` of each job. Returns 0, or CLI_USAGE after one line on standard error. */
 int cli_place_checkpoints(const struct cli_options *options, const char *command, struct cli_job *jobs,
                           int count);
 
@@ -248,43 +246,40 @@ int cli_place_checkpoints(const struct cli_options *options, const char *command
 /* Returns whether the counts of a search are comparable with those that a file may claim. */
 bool cli_counts_compare(const struct cli_options *options, const struct scenario *scenario);
 
-/* Merges the outcome of the directed run or the search (`first`) into that of the random schedules after it
- * (`random`). */
+/* Merges the outcome `first`, of a directed run or a search, into that of random schedules after it. */
 void cli_add_random(const struct cli_options *options, const struct scenario *scenario,
                     const struct outcome *first, struct outcome *random);
 
-/* Runs all jobs in workers (worker.h), at most options->jobs at once. Calls `report` in the order of the
- * list, as soon as possible. Stops early when interrupted. Returns the number of finished jobs, or -1 with
- * errno set. */
+/* Runs all jobs in workers (worker.h), at most options->jobs at once. Calls `report` for finished jobs in the
+ * order of the list, as soon as possible. Ends early if it is interrupted or the budget is spent. Returns the
+ * number of finished jobs, or -1 with errno set. */
 typedef void (*cli_report_fn)(void *ctx, const struct cli_job *job);
 int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int count, cli_report_fn report,
                  void *ctx);
 
-/* Returns seconds on the monotonic clock. */
 double cli_now_s(void);
 
-/* Frees the memory that cli_run_jobs() has shared with the workers of these jobs, in the same list. */
+/* Frees the outcomes that cli_run_jobs() has made for this same list of jobs. */
 void cli_forget_jobs(struct cli_job *jobs, int count);
 
-/* Returns whether the user has interrupted the program. */
 bool cli_interrupted(void);
 
-/* ---- violations (failure.c) ---- */
+/* ---- violations (violation_story.c) ---- */
 
-/* Shrinks the violation of this outcome, if `shrinks`, and writes the shorter trace beside the outcome's.
- * Then replays the trace to be reported, and stores its story. The effort is bounded in steps (some seconds);
- * shrinking ends once *stop is not 0. A violation that its replay does not show becomes an error. An outcome
- * without a violation is unchanged. */
+/* Completes an outcome with a violation; leaves others unchanged. With `shrinks`, writes a shorter trace
+ * beside the outcome's; shrinking takes some seconds at most, and ends once *stop is not 0. Then replays the
+ * trace that will be reported, and stores its story. If the replay shows no violation, the verdict becomes
+ * VERDICT_ERROR. */
 void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *stop);
 
-/* Reads the trace that the command line names, with the recipe of --recipe, if given, in place of the trace's
- * own. Returns 0, or CLI_USAGE after one line on standard error. */
+/* Reads the trace options->path[0]; --recipe replaces the trace's own recipe. Returns 0, or CLI_USAGE after
+ * one line on standard error. */
 int cli_read_trace(const struct cli_options *options, struct trace *trace);
 
-/* Writes NAME.min.trace for NAME.trace. Returns -1 if it does not fit. */
+/* Writes NAME.min.trace for NAME.trace. Returns 0, or -1 if it does not fit. */
 int cli_min_path(const char *path, char *out, size_t size);
 
-/* Prints the table of lockstep list scenarios --table (fault_table.c). Returns an exit status. */
+/* Prints the table of lockstep list scenarios --table (fault_phase_table.c). Returns an exit status. */
 int cli_print_table(const struct cli_options *options, struct cli_job *jobs, int count);
 
 #endif

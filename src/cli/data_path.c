@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Finds the program and its data files: in the source tree above build/PRESET, or installed beside bin. */
 #include "cli/cli.h"
+
+#include "base/assert.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 bool cli_program_path(char path[PATH_MAX])
 {
     ssize_t size = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    LS_ASSERT(size < PATH_MAX);
     path[size > 0 ? size : 0] = 0;
     return size > 0;
 }

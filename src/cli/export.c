@@ -3,6 +3,7 @@
 
 #include "replay/export_test.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "cli/cli.h"
 
@@ -75,6 +76,7 @@ int cli_export(int argc, char **argv)
         fprintf(stderr, "%s\n", error.text);
         return CLI_USAGE;
     }
+    LS_ASSERT(size > 0 && text[size] == 0);
     status = write_out(&options, text, size);
     free(text);
     return status;

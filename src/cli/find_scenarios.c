@@ -5,6 +5,7 @@
 #include "sim/abilities.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,16 +16,16 @@
 #include <unistd.h>
 
 #define SUFFIX ".scn"
-#define ENTRIES_MAX 100000 /* limit of files and folders that one call examines below folders */
+#define ENTRIES_MAX 100000 /* limit of entries of folders that one call examines */
 
 struct collection {
     const struct cli_options *options;
     struct cli_job *job;
     int jobs;
-    int found;    /* before the filter */
+    int found;
     int foreign;  /* scenarios in folders whose coordinators this program lacks */
-    dev_t device; /* the file system of the folder given by the user; the walk stays on it */
-    bool full;    /* more than ENTRIES_MAX entries: the walk has ended after one complaint */
+    dev_t device; /* file system of the user's folder; the walk stays on it */
+    bool full;    /* there are more than ENTRIES_MAX entries: the walk ends */
     int status;
 };
 
@@ -41,8 +42,8 @@ static bool is_wanted(const struct cli_options *options, const char *path)
            fnmatch(options->filter, slash ? slash + 1 : path, 0) == 0;
 }
 
-/* Returns whether a scenario is for this command. check takes the exploring scenarios of a folder, and
- * complains of a named file that is none. */
+/* Returns whether a scenario is for this command. `check` skips directed scenarios in folders, and complains
+ * of a directed scenario that the user names. */
 static bool is_of_use(struct collection *c, const struct scenario *scenario, bool named)
 {
     struct input_error error;
@@ -63,9 +64,9 @@ static bool is_of_use(struct collection *c, const struct scenario *scenario, boo
     return false;
 }
 
-/* Returns whether a scenario is for the recipe. A suite serves many recipes and omits what a recipe does not
- * promise. It omits kinds of lock that the recipe does not know without a word, because they are other
- * suites. A scenario found in a folder is omitted if the recipe cannot run it at all. */
+/* Returns whether a scenario is for the recipe; says why not. A suite leaves out situations that the recipe
+ * does not promise, and says nothing of kinds of lock that the recipe does not know. Without a suite, only
+ * scenarios in folders are left out, if the recipe cannot run them at all. */
 static bool is_for_recipe(const struct cli_options *options, const struct scenario *scenario, bool named)
 {
     const struct ls_recipe *recipe = cli_recipe(options, scenario);
@@ -89,6 +90,7 @@ static void add_file(struct collection *c, const char *path, bool named)
         complain(c, "lockstep: out of memory");
         return;
     }
+    LS_ASSERT(c->jobs < c->found);
     memset(&c->job[c->jobs], 0, sizeof *c->job);
     struct scenario *scenario = &c->job[c->jobs].scenario;
     if (scenario_read(scenario, path, &mistakes) != 0) {
@@ -104,10 +106,10 @@ static void add_file(struct collection *c, const char *path, bool named)
     }
 }
 
-/* Number of entries examined; scandir() gives its filter no context. */
+/* Number of examined entries. A global variable, because scandir() gives its filter no context. */
 static int looked_at;
 
-/* Beyond the limit no entry is kept, so that a huge folder takes no memory. */
+/* Keeps no entry beyond the limit, so that a huge folder takes no memory. */
 static int is_visible(const struct dirent *entry)
 {
     return entry->d_name[0] != '.' && looked_at++ < ENTRIES_MAX;
@@ -128,10 +130,11 @@ static void complain_of_folder(struct collection *c, const char *folder, const c
 
 static void add_folder(struct collection *c, const char *folder);
 
-/* Adds an entry of a folder. Symbolic links are not followed, because they can form cycles and leave the
- * tree. Devices and pipes are not read, because reading may never end. Other file systems are not entered. */
+/* Adds an entry of a folder. Does not follow symbolic links, which can form cycles and leave the tree. Does
+ * not read devices and pipes, which may never end. Does not enter other file systems. */
 static void add_entry(struct collection *c, const char *path)
 {
+    LS_ASSERT(!c->full);
     struct stat status;
     size_t length = strlen(path);
     if (lstat(path, &status) != 0) {
@@ -176,6 +179,7 @@ static void walk(struct collection *c, const char *folder, dev_t device)
     int before = c->found;
     c->device = device;
     add_folder(c, folder);
+    LS_ASSERT(c->device == device && c->found >= before);
     if (c->full) {
         char expected[64];
         snprintf(expected, sizeof expected, "at most %d files and folders below this folder", ENTRIES_MAX);
@@ -246,6 +250,7 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
                                          options->filter)
                        : cli_usage_error(command, "exploring scenarios", path[0]);
     }
+    LS_ASSERT(c.jobs + c.foreign <= c.found && (c.status == 0 || c.status == CLI_USAGE));
     *jobs = c.job;
     *count = c.jobs;
     return c.status;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The parent of the workers (worker.h): it starts them, notes how each job ended, and stops them. */
-
+#include "base/assert.h"
 #include "cli/progress.h"
 #include "cli/worker.h"
 #include "sim/sandbox.h"
@@ -15,8 +14,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define LOOK_AGAIN_MS 200 /* interval between looks at stopping workers */
-#define GRACE_S 10        /* time for an interrupted search to end in order */
+#define LOOK_AGAIN_MS 200 /* interval between looks at workers that are stopping */
+#define GRACE_S 10        /* time in which an interrupted search may end by itself */
 
 static bool interrupted;
 
@@ -31,7 +30,6 @@ struct slot {
     struct timespec since;
 };
 
-/* A list of jobs and their workers. */
 struct workers {
     const struct cli_options *options;
     struct cli_job *jobs;
@@ -56,11 +54,12 @@ static void note_end(struct cli_job *job, const struct worker_note *note, int st
 {
     const char *judging = note->judging;
     struct outcome *outcome = job->outcome;
+    LS_ASSERT(!job->finished);
     job->finished = true;
     if (outcome->done && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return;
     }
-    if (outcome->done && outcome->shrinking) { /* findings so far stay valid */
+    if (outcome->done && outcome->shrinking) { /* the findings stay valid */
         outcome_say(outcome, "  the worker died while it looked for a shorter trace\n");
         return;
     }
@@ -80,7 +79,7 @@ static void note_end(struct cli_job *job, const struct worker_note *note, int st
     }
 }
 
-/* Notes the jobs that workers have finished before going on with another job, and that other job. */
+/* Notes the job that each worker does now, and the jobs that workers have finished and left. */
 static void note_progress(struct workers *workers)
 {
     struct worker_queue *queue = workers->queue;
@@ -104,6 +103,7 @@ static void note_progress(struct workers *workers)
 static void note_worker(struct workers *workers, struct slot *slot, int status)
 {
     struct cli_job *job = job_of(workers, slot);
+    LS_ASSERT(slot->pid > 0);
     if (!job->finished) {
         job->seconds = seconds_since(&slot->since);
         note_end(job, &workers->queue->note[slot->job], status);
@@ -111,8 +111,8 @@ static void note_worker(struct workers *workers, struct slot *slot, int status)
     slot->pid = 0;
 }
 
-/* Returns whether a crash is worth a repetition under a guard. Searches of a recipe that is linked in run
- * without a guard, which is faster, so no run is known that shows the crash. */
+/* Returns whether a worker crashed in a job that ran without a guard. A recipe that is linked in is searched
+ * without a guard, because that is faster; a repetition under a guard finds the run that shows the crash. */
 static bool is_worth_a_guard(const struct cli_job *job, int status)
 {
     bool crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM;
@@ -121,12 +121,12 @@ static bool is_worth_a_guard(const struct cli_job *job, int status)
 
 static pid_t start(struct workers *workers, struct slot *slot)
 {
+    LS_ASSERT(slot >= workers->slots && !job_of(workers, slot)->finished);
     return worker_start(workers->options, workers->jobs, workers->queue, (int)(slot - workers->slots),
                         slot->job);
 }
 
-/* Repeats the job of a dead worker under a guard. Returns false if there is no reason to, or no worker could
- * start. */
+/* Repeats the job of a dead worker under a guard, if that is of use. Returns whether a worker was started. */
 static bool do_guarded(struct workers *workers, struct slot *slot, int status)
 {
     struct cli_job *job = job_of(workers, slot);
@@ -140,7 +140,7 @@ static bool do_guarded(struct workers *workers, struct slot *slot, int status)
     return slot->pid > 0;
 }
 
-/* Waits for a signal, for `ms` at most (below 0: without limit). Returns whether the signal interrupts. */
+/* Waits for a signal, `ms` at most; < 0 = without limit. Returns whether it was SIGINT or SIGTERM. */
 static bool wait_for_signal(int ms)
 {
     sigset_t set = worker_signals();
@@ -149,7 +149,6 @@ static bool wait_for_signal(int ms)
     return signal == SIGINT || signal == SIGTERM;
 }
 
-/* Waits until a worker has ended a job, the user interrupts, or progress is due to be shown. */
 static void wait_for_one(struct workers *workers)
 {
     int status;
@@ -176,10 +175,11 @@ static int busy_slots(const struct workers *workers)
     return busy;
 }
 
-/* Notes a killed worker: its findings count, even if it was still looking for a shorter trace. */
+/* Notes a killed worker. Its findings count if its job was done, apart from a shorter trace. */
 static void note_killed(struct workers *workers, struct slot *slot)
 {
     struct cli_job *job = job_of(workers, slot);
+    LS_ASSERT(slot->pid > 0);
     if (!job->finished) {
         job->finished = job->outcome->done;
         job->seconds = seconds_since(&slot->since);
@@ -200,7 +200,7 @@ static void end_workers(struct workers *workers)
     }
 }
 
-/* Notes a stopped worker. It has finished if it ended by itself, not if the parent's signal killed it. */
+/* Notes a worker that was told to stop: it ended by itself, or a signal of the parent killed it. */
 static void note_stopped(struct workers *workers, struct slot *slot, int status)
 {
     bool sent = WIFSIGNALED(status) && (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
@@ -212,8 +212,7 @@ static void note_stopped(struct workers *workers, struct slot *slot, int status)
     }
 }
 
-/* Returns whether a worker is saving its search. Saving takes a time that depends on the size of the search,
- * so GRACE_S must not apply to it. */
+/* GRACE_S does not apply to a worker that saves its search, because that may take longer. */
 static bool any_is_saving(const struct workers *workers)
 {
     for (int i = 0; i < workers->queue->at_once; i++) {
@@ -226,8 +225,8 @@ static bool any_is_saving(const struct workers *workers)
     return false;
 }
 
-/* Tells searches to end and waits for them, because their findings so far count. Kills other jobs, because an
- * unfinished one is worthless. A second interrupt ends the waiting. */
+/* Tells searches to end and waits for them, because their findings so far count. Kills other workers, because
+ * an unfinished job of theirs is worthless. A second interrupt ends the waiting. */
 static void stop_workers(struct workers *workers)
 {
     struct timespec since;
@@ -254,6 +253,7 @@ static void stop_workers(struct workers *workers)
         again = busy_slots(workers) > 0 && wait_for_signal(LOOK_AGAIN_MS);
     }
     end_workers(workers);
+    LS_ASSERT(busy_slots(workers) == 0);
 }
 
 static int count_finished(const struct workers *workers)
@@ -265,7 +265,6 @@ static int count_finished(const struct workers *workers)
     return finished;
 }
 
-/* Shows the progress of the oldest running search. */
 static void show_progress(const struct workers *workers)
 {
     const struct slot *oldest = NULL;
@@ -285,9 +284,9 @@ static void *share(size_t size)
     return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* Outcomes outlive the workers; cli_forget_jobs() frees them. */
 static int share_outcomes(struct cli_job *jobs, int count, bool covers)
 {
+    LS_ASSERT(count > 0 && !jobs[0].finished);
     struct outcome *outcomes = share((size_t)count * sizeof *outcomes);
     struct coverage *coverage = covers ? share((size_t)count * sizeof *coverage) : NULL;
     if (outcomes == MAP_FAILED || coverage == MAP_FAILED) {
@@ -302,6 +301,7 @@ static int share_outcomes(struct cli_job *jobs, int count, bool covers)
 
 static int share_queue(struct workers *workers, int count, int at_once)
 {
+    LS_ASSERT(at_once >= 1 && at_once <= count);
     size_t notes = (size_t)count * sizeof *workers->queue->note;
     workers->queue_size = sizeof *workers->queue + notes + (size_t)at_once * sizeof *workers->queue->doing;
     struct worker_queue *queue = share(workers->queue_size);
@@ -320,14 +320,14 @@ static bool is_all_taken(const struct workers *workers)
     return __atomic_load_n(&workers->queue->next, __ATOMIC_SEQ_CST) >= workers->queue->count;
 }
 
-/* Starts workers in free slots. Returns 0, or -1 with errno set. */
+/* Returns 0, or -1 with errno set. */
 static int fill_slots(struct workers *workers)
 {
     for (int i = 0; i < workers->queue->at_once && !is_all_taken(workers) && !interrupted; i++) {
         struct slot *slot = &workers->slots[i];
         if (slot->pid == 0) {
             slot->job = worker_take(workers->queue);
-            if (slot->job < 0) { /* a worker has taken it first */
+            if (slot->job < 0) { /* a worker has taken the last job meanwhile */
                 break;
             }
             clock_gettime(CLOCK_MONOTONIC, &slot->since);
@@ -341,8 +341,8 @@ static int fill_slots(struct workers *workers)
     return 0;
 }
 
-/* Reports finished jobs in the order of the list; with `all` also behind gaps. Returns the index of the next
- * job. */
+/* Reports finished jobs from index `from` on, up to the first unfinished job, or with `all` up to the end.
+ * Returns the index of the next job to report. */
 static int report_finished(const struct workers *workers, int from, bool all, cli_report_fn report, void *ctx)
 {
     const struct cli_job *jobs = workers->jobs;
@@ -353,6 +353,7 @@ static int report_finished(const struct workers *workers, int from, bool all, cl
             report(ctx, &jobs[i]);
         }
     }
+    LS_ASSERT(i >= from && (!all || i == workers->queue->count));
     return i;
 }
 
@@ -376,7 +377,7 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
                  void *ctx)
 {
     sigset_t set = worker_signals();
-    static struct workers workers; /* not on the stack: a forked worker leaves the slots to its parent */
+    static struct workers workers; /* static: a forked worker never frees `slots`, which is no leak then */
     int reported = 0, result = 0;
     if (count == 0) {
         return 0;
@@ -402,7 +403,8 @@ int cli_run_jobs(const struct cli_options *options, struct cli_job *jobs, int co
     report_finished(&workers, reported, true, report, ctx);
     progress_clear();
     int finished = count_finished(&workers);
+    LS_ASSERT(finished <= count);
     munmap(workers.queue, workers.queue_size);
-    free(workers.slots); /* the signals stay blocked: the findings must still be reported */
+    free(workers.slots); /* signals stay blocked, so that no signal ends the report */
     return result < 0 ? -1 : finished;
 }

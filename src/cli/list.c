@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/assert.h"
 #include "cli/cli.h"
 #include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"
@@ -57,6 +58,7 @@ static void print_verb(const struct verb *verb)
 
 static void list_verbs_with(unsigned flag)
 {
+    LS_ASSERT(flag == 0 || flag == VERB_CLIENT || flag == VERB_FAULT);
     int count;
     const struct verb *verbs = verb_all(&count);
     for (int i = 0; i < count; i++) {

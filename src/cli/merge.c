@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* lockstep merge: makes from the files of shards the report of a single process. */
+/* lockstep merge: the report of a whole call, from the files of its shards. */
+#include "base/assert.h"
 #include "cli/shard_file.h"
+#include "explore/merge_parts.h"
 #include "explore/search.h"
-#include "explore/search_parts.h"
 #include "scenario/random.h"
 
 #include <cjson/cJSON.h>
@@ -38,14 +39,14 @@ static const char HELP[] =
 struct merge {
     struct shard_file *file; /* sorted by shard */
     int files;
-    const char *command;        /* of the shards */
-    struct cli_options options; /* options of the shards, with the reports wanted here */
+    const char *command;        /* command of the shards: run or check */
+    struct cli_options options; /* options of the shards; those of reports are of this call */
     struct cli_job *job;
     int jobs;
     struct parts_list list;
-    struct outcome **outcome; /* of each part; NULL = missing */
-    double *seconds;          /* of each part */
-    bool missing;
+    struct outcome **outcome; /* of each part of `list`; NULL = missing */
+    double *seconds;          /* of each part of `list` */
+    bool missing;             /* a shard is missing */
 };
 
 static int complain(const struct input_error *error)
@@ -80,6 +81,7 @@ static int read_files(struct merge *m, const struct cli_options *options)
             return complain(&error);
         }
     }
+    LS_ASSERT(m->files > 0 && m->files == options->paths);
     qsort(m->file, (size_t)m->files, sizeof *m->file, by_shard);
     m->command = m->file[0].command;
     return 0;
@@ -140,6 +142,7 @@ static int compare_all(const struct merge *m)
         if (status != 0) {
             return status;
         }
+        LS_ASSERT(m->file[i].shard >= m->file[i - 1].shard);
         if (m->file[i].shard == m->file[i - 1].shard) {
             char expected[64], found[INPUT_NAME_MAX + 64];
             snprintf(expected, sizeof expected, "shard %d of %d once", m->file[i].shard, m->file[i].shards);
@@ -150,10 +153,10 @@ static int compare_all(const struct merge *m)
     return 0;
 }
 
-/* Writes one line that names all missing shards. */
 static void note_missing(struct merge *m)
 {
     int shards = m->file[0].shards, at = 0;
+    LS_ASSERT(m->files <= shards && !m->missing);
     if (m->files == shards) {
         return;
     }
@@ -167,11 +170,12 @@ static void note_missing(struct merge *m)
         }
     }
     fputc('\n', stderr);
+    LS_ASSERT(at == m->files && m->missing);
 }
 
 /* ---- what the shards were told ---- */
 
-/* Checks the options of the shards as options of a command line. */
+/* Reads the options in the files as a command line of the shards' command, because files are not trusted. */
 static int read_options(struct merge *m, const struct cli_options *mine)
 {
     static char path[] = "path", name[8];
@@ -185,6 +189,7 @@ static int read_options(struct merge *m, const struct cli_options *mine)
         if (strncmp(text, "--", 2) != 0 || !islower((unsigned char)text[2])) {
             return differs(&m->file[0], "a shard with options of its command", text);
         }
+        LS_ASSERT(argc <= CLI_OPTIONS_MAX);
         argv[argc++] = text;
     }
     argv[argc++] = path;
@@ -237,6 +242,7 @@ static int read_parts_of(struct merge *m, const struct shard_file *file)
         double seconds;
         struct outcome *outcome = calloc(1, sizeof *outcome);
         int at = outcome ? shard_part(file, i, &m->list, outcome, &seconds, &error) : -1;
+        LS_ASSERT(at < m->list.count);
         if (at < 0 || m->outcome[at]) {
             free(outcome);
             return !outcome ? no_memory()
@@ -276,8 +282,9 @@ static void nothing_done(struct outcome *outcome, const char *what)
     outcome_say(outcome, "  %s was not done\n", what);
 }
 
-/* Adds the seeds in order up to the first one whose verdict is not `holds`, where a single process would have
- * stopped. Returns whether any seed was done. Sets *missing if a seed before that end was not. */
+/* Adds the parts with seeds, in order, up to the first with another verdict than VERDICT_HOLDS: there a
+ * single process would have stopped. Returns whether there was any part. Sets *missing to whether one of
+ * those before that end is missing. */
 static bool add_seeds(struct outcome *const *part, int count, struct outcome *outcome, bool *missing)
 {
     bool any = false, end = false;
@@ -304,7 +311,8 @@ static bool add_seeds(struct outcome *const *part, int count, struct outcome *ou
     return any;
 }
 
-/* Merges a directed run or a search with the random schedules after it, if it left something to look for. */
+/* Merges part[0], a directed run or a search, with the random schedules after it. These do not count if the
+ * first part is a violation or an error. */
 static void put_run_together(const struct merge *m, const struct scenario *scenario,
                              struct outcome *const *part, int count, struct outcome *outcome)
 {
@@ -312,6 +320,7 @@ static void put_run_together(const struct merge *m, const struct scenario *scena
     const struct outcome *first = part[0];
     static struct outcome nobody;
     bool missing;
+    LS_ASSERT(count >= 1);
     parts_setup(&m->options, scenario, &setup);
     if (!first) {
         nobody = (struct outcome){.schedule = scenario->exploring ? SCHEDULE_SEARCH : SCHEDULE_DIRECTED};
@@ -360,6 +369,7 @@ static void put_together(const struct merge *m, struct cli_job *job, int from, i
     struct run_setup setup;
     struct explore_options explore = m->options.search;
     struct outcome *const *part = m->outcome + from;
+    LS_ASSERT(count >= 0 && from + count <= m->list.count && !job->finished);
     for (int i = 0; i < count; i++) {
         job->seconds += m->seconds[from + i];
     }
@@ -375,7 +385,7 @@ static void put_together(const struct merge *m, struct cli_job *job, int from, i
     }
 }
 
-/* Merges the parts of each scenario, which are consecutive in the list. */
+/* The parts of a scenario are consecutive in the list. */
 static int put_all_together(struct merge *m)
 {
     int from = 0;
@@ -391,6 +401,7 @@ static int put_all_together(struct merge *m)
         put_together(m, &m->job[i], from, count);
         from += count;
     }
+    LS_ASSERT(from == m->list.count);
     return 0;
 }
 

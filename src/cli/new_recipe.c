@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* lockstep new: makes a folder with a first recipe. */
+#include "base/assert.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "scenario/recipes.h"
@@ -47,7 +48,6 @@ static const char REDIS_SCENARIO[] = "# Two clients take the lock once each, whi
                                      "process a b: acquire release\n"
                                      "explore loss<=1 late<=1 crash<=1 pause<=1 expire<=1 total<=1\n";
 
-/* A kind of folder. */
 struct kind {
     const char *word, *source,
         *installed; /* path of the first recipe in the source tree, and below the prefix of an installation */
@@ -61,10 +61,10 @@ static const struct kind KINDS[] = {
 
 static int count_kinds(void)
 {
-    return recipe_find("redis_mutex") != NULL ? 2 : 1; /* only one program has worlds of Redis */
+    return recipe_find("redis_mutex") != NULL ? 2 : 1; /* only lockstep-redis has worlds of Redis */
 }
 
-/* Contains the present paths of the program and of its headers. */
+/* Format: the paths of the program and of its headers, then seven times the name. */
 static const char MAKEFILE[] = "LOCKSTEP ?= %s\n"
                                "CFLAGS += -std=c11 -g -O2 -Wall -Wextra -fPIC\n"
                                "CPPFLAGS += -I%s\n"
@@ -100,10 +100,10 @@ static int cannot_write(const char *path)
     return CLI_ENVIRONMENT;
 }
 
-/* Writes one file of the folder and prints its path. */
 static int write_file(const char *folder, const char *name, const char *text, size_t size)
 {
     char path[PATH_MAX];
+    LS_ASSERT(strlen(folder) + strlen(name) + 1 < sizeof path);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (file_replace(path, text, size) != 0) {
         return cannot_write(path);
@@ -112,10 +112,11 @@ static int write_file(const char *folder, const char *name, const char *text, si
     return CLI_OK;
 }
 
-/* Writes the template under another name. */
+/* Writes the template, with the folder's name as the name of the recipe. */
 static int write_recipe(const char *folder, FILE *template)
 {
     char name[NAME_SIZE_MAX + 3], *text = NULL, line[1024];
+    LS_ASSERT(strlen(folder) <= NAME_SIZE_MAX);
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     while (out != NULL && fgets(line, sizeof line, template) != NULL) {
@@ -135,7 +136,6 @@ static int write_recipe(const char *folder, FILE *template)
     return status;
 }
 
-/* The sources of the folder: the template, and two paths for the Makefile. */
 struct parts {
     const struct kind *kind;
     char program[PATH_MAX];
@@ -143,18 +143,26 @@ struct parts {
     FILE *template;
 };
 
+static int no_header(void)
+{
+    fprintf(stderr,
+            "lockstep new: expected <lockstep/recipe.h> (package liblockstep-dev) beside the program, found "
+            "none\n");
+    return CLI_ENVIRONMENT;
+}
+
 static int find_parts(struct parts *parts)
 {
     char path[PATH_MAX];
     if (!cli_program_path(parts->program) ||
         !cli_find_data(parts->include, "include/lockstep/recipe.h", "include/lockstep/recipe.h")) {
-        fprintf(
-            stderr,
-            "lockstep new: expected <lockstep/recipe.h> (package liblockstep-dev) beside the program, found "
-            "none\n");
-        return CLI_ENVIRONMENT;
+        return no_header();
     }
-    *strstr(parts->include, "/lockstep/recipe.h") = 0;
+    char *end = strstr(parts->include, "/lockstep/recipe.h");
+    if (end == NULL) {
+        return no_header(); /* a symbolic link to a file of another name */
+    }
+    *end = 0;
     bool found = cli_find_data(path, parts->kind->source, parts->kind->installed);
     parts->template = found ? fopen(path, "r") : NULL;
     if (parts->template == NULL) {
@@ -168,6 +176,7 @@ static int write_makefile(const char *n, const struct parts *parts)
 {
     char text[sizeof MAKEFILE + (size_t)2 * PATH_MAX + (size_t)7 * NAME_SIZE_MAX];
     int size = snprintf(text, sizeof text, MAKEFILE, parts->program, parts->include, n, n, n, n, n, n, n);
+    LS_ASSERT(size > 0 && (size_t)size < sizeof text);
     return write_file(n, "Makefile", text, (size_t)size);
 }
 

@@ -4,8 +4,10 @@
 #include "cli/cli.h"
 #include "report/report.h"
 
+#include "base/assert.h"
+#include "base/file.h"
 #include "base/nearest.h"
-#include "base/shared_object.h"
+#include "base/shared_object_path.h"
 #include "plugin/plugin.h"
 #include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"
@@ -72,7 +74,7 @@ static const struct {
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
 
-/* Options that do not change the findings. */
+/* Options that do not affect the findings. */
 #define OPTIONS_ASIDE                                                                                        \
     (OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_WORKERS | \
      OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF)
@@ -99,6 +101,7 @@ static int read_number(const char *command, const char *name, const char *text, 
                        uint64_t *out)
 {
     char *end = NULL;
+    LS_ASSERT(min <= max);
     errno = 0;
     unsigned long long value = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
     if (!end || *end || errno || value < min || value > max) {
@@ -111,7 +114,6 @@ static int read_number(const char *command, const char *name, const char *text, 
     return 0;
 }
 
-/* Reads a strategy of random schedules; a search has other strategies. */
 static int read_random_strategy(struct cli_options *options, const char *command, const char *text)
 {
     int strategy = strategy_find(text);
@@ -135,11 +137,12 @@ static int read_strategy(struct cli_options *options, const char *command, const
     return 0;
 }
 
-/* Reads 500M or 8G: a number with the unit K, M or G, powers of 1024. */
+/* Reads a size such as 500M or 8G, of at least 1 << min_shift bytes. */
 static int read_size(const char *command, const char *name, int min_shift, const char *text, size_t *out)
 {
     char expected[96];
     char *end = NULL;
+    LS_ASSERT(min_shift == 10 || min_shift == 20);
     errno = 0;
     unsigned long long value = text[0] >= '1' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
     int shift = !end ? 0 : *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
@@ -171,7 +174,6 @@ static int read_budget(struct cli_options *options, const char *command, const c
     return 0;
 }
 
-/* Reads 2/5: the second of five. */
 static int read_shard(struct cli_options *options, const char *command, const char *text)
 {
     char *slash = NULL, *end = NULL;
@@ -189,7 +191,7 @@ static int read_shard(struct cli_options *options, const char *command, const ch
     return 0;
 }
 
-/* Reads the path of a shared object, or for shrink the name of the violation to keep. */
+/* Loads the shared object of a property; for shrink, `text` may also be the name of a property. */
 static int read_property(struct cli_options *options, const char *command, const char *text)
 {
     char why[PROPERTY_WHY_MAX];
@@ -209,7 +211,6 @@ static int read_property(struct cli_options *options, const char *command, const
     return CLI_USAGE;
 }
 
-/* Switches on an option without a value. */
 static void switch_on(struct cli_options *options, uint64_t bit)
 {
     switch (bit) {
@@ -268,6 +269,7 @@ static void switch_on(struct cli_options *options, uint64_t bit)
         options->search.renaming = false;
         break;
     default:
+        LS_ASSERT(bit == 0); /* --help has no bit */
         options->help = true;
         break;
     }
@@ -277,6 +279,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
 {
     const char *name = OPTIONS[index].name;
     uint64_t number;
+    LS_ASSERT(index >= 0 && index < OPTION_COUNT);
     if (OPTIONS[index].argument == required_argument && text[0] == 0) {
         char expected[64];
         snprintf(expected, sizeof expected, "a value after --%s", name);
@@ -370,6 +373,7 @@ static int read_argument(struct cli_options *options, const char *command, int i
         options->resume = text;
         break;
     default:
+        LS_ASSERT(OPTIONS[index].argument == no_argument);
         switch_on(options, OPTIONS[index].bit);
         break;
     }
@@ -381,6 +385,7 @@ static int index_of(uint64_t bit)
     int index = 0;
     while (OPTIONS[index].bit != bit) {
         index++;
+        LS_ASSERT(index < OPTION_COUNT);
     }
     return index;
 }
@@ -413,6 +418,7 @@ const struct ls_recipe *cli_recipe(const struct cli_options *options, const stru
 bool cli_given(const struct cli_options *options, int index, char *text, size_t size)
 {
     const struct loaded_property *loaded;
+    LS_ASSERT(index >= 0);
     for (int i = 0; (loaded = property_loaded(i)) != NULL; i++) {
         if (index-- == 0) {
             snprintf(text, size, "--property=%s", loaded->path);
@@ -431,7 +437,8 @@ bool cli_given(const struct cli_options *options, int index, char *text, size_t 
     return false;
 }
 
-/* Options that may differ between the parts of a resumed search, because they do not define it. */
+/* Options that note_identity() leaves out, or writes in another way. They may change when a search is
+ * resumed; recipe and properties are in the identity, and the strategy is always dfs. */
 static const uint64_t FREE_OPTIONS =
     OPTION_RECIPE | OPTION_PROPERTY | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
@@ -439,14 +446,18 @@ static const uint64_t FREE_OPTIONS =
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE |
     OPTION_COLOR | OPTION_SARIF;
 
-/* Writes the options that define a search, once each and in the order of the list. The recipe is always
- * named, and each property with a hash of its file. */
+/* Writes the options that define a search, in the order of OPTIONS. The recipe is always named. A recipe
+ * from a shared object and each property have a hash of their file beside them. */
 static void note_identity(struct cli_options *options)
 {
     char *text = options->identity;
     size_t size = sizeof options->identity;
     const struct loaded_property *loaded;
     snprintf(text, size, "--recipe %s", options->recipe);
+    if (shared_is_path(options->recipe)) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, " (%016llx)", (unsigned long long)file_hash(options->recipe));
+    }
     for (int i = 0; (loaded = property_loaded(i)) != NULL; i++) {
         size_t used = strlen(text);
         snprintf(text + used, size - used, " --property %s (%s %016llx)", loaded->path,
@@ -454,6 +465,7 @@ static void note_identity(struct cli_options *options)
     }
     for (int i = 0; i < OPTION_COUNT; i++) {
         size_t used = strlen(text);
+        LS_ASSERT(used > 0 && used < size);
         if (options->given[i] != NULL && !(OPTIONS[i].bit & FREE_OPTIONS)) {
             snprintf(text + used, size - used, " --%s%s%s", OPTIONS[i].name, options->given[i][0] ? " " : "",
                      options->given[i]);
@@ -504,6 +516,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
             list[used++] = (struct option){OPTIONS[i].name, OPTIONS[i].argument, NULL, 1000 + i};
         }
     }
+    LS_ASSERT(used <= OPTION_COUNT && list[used].name == NULL);
     recipe_set_loader(load_recipe);
     opterr = 0;
     optind = 0; /* restarts getopt_long(), also with glibc's permutation */
@@ -526,6 +539,7 @@ int cli_options(struct cli_options *options, const char *command, uint64_t allow
         }
     }
     note_identity(options);
+    LS_ASSERT(optind >= 1 && optind <= argc);
     options->path = argv + optind;
     options->paths = argc - optind;
     return options->help ? 0 : find_recipe(options, command);

@@ -3,6 +3,8 @@
 
 #include "cli/progress.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -14,11 +16,11 @@
 
 #define REFRESH_MS 200
 #define SECONDS_BETWEEN_LINES 60
-#define SECONDS_VARIABLE "LOCKSTEP_PROGRESS_SECONDS" /* overrides the number of seconds; from 1 on */
+#define SECONDS_VARIABLE "LOCKSTEP_PROGRESS_SECONDS" /* replaces SECONDS_BETWEEN_LINES; from 1 on */
 
-static double begun_s;     /* start of the present scenarios */
-static double last_line_s; /* time of the last permanent line, or of the first begin if there is none; 0 = not
-                            * begun */
+/* Times of cli_now_s(). */
+static double begun_s;     /* of the last progress_begin() */
+static double last_line_s; /* of the last line that stays, or else of the first begin; 0 = not begun */
 
 static bool refreshes(void)
 {
@@ -36,6 +38,7 @@ void progress_begin(void)
 {
     begun_s = cli_now_s();
     last_line_s = last_line_s > 0 ? last_line_s : begun_s;
+    LS_ASSERT(last_line_s <= begun_s);
 }
 
 int progress_due_ms(void)
@@ -52,7 +55,7 @@ void progress_clear(void)
     }
 }
 
-/* Reads a count that the worker changes meanwhile. */
+/* The worker changes the count meanwhile. */
 static uint64_t now_of(const uint64_t *count)
 {
     return __atomic_load_n(count, __ATOMIC_RELAXED);
@@ -67,11 +70,12 @@ static const char *in_short(double value, char text[16])
         value /= 1000;
         unit++;
     }
+    LS_ASSERT(unit < (int)sizeof UNITS - 1);
     snprintf(text, 16, "%.*f%.*s", unit == 0 || value >= 99.95 ? 0 : 1, value, unit > 0, UNITS + unit);
     return text;
 }
 
-/* Writes the age of the checkpoint, if the search is saved. */
+/* Writes the age of the checkpoint; "" if the search is not saved. */
 static void describe_checkpoint(char text[32], const struct cli_job *job)
 {
     const struct search_counts *search = &job->outcome->search;
@@ -106,7 +110,7 @@ static void describe(char *line, size_t size, const struct cli_job *job, double 
              in_short((double)now_of(&search->memory_bytes), text[5]), seconds, kept);
 }
 
-/* Returns the width of the terminal: a longer line could not be erased. */
+/* Returns the width of the terminal. A longer line could not be erased. */
 static int columns(void)
 {
     struct winsize window;
@@ -114,7 +118,7 @@ static int columns(void)
                                                                                : COLUMNS_DEFAULT;
 }
 
-/* Estimates the time left, as if the other scenarios took as long as the finished ones. */
+/* Estimates the time left from the mean time of the finished scenarios. */
 static void describe_rest(char text[48], int finished, int count)
 {
     double left_s = finished > 0 ? (cli_now_s() - begun_s) / finished * (count - finished) : 0;
@@ -137,6 +141,7 @@ void progress_show(int finished, int count, const struct cli_job *job, double se
     if (count > 1 || job == NULL) {
         used = snprintf(line, sizeof line, "%d of %d scenarios%s", finished, count, job != NULL ? "  " : "");
     }
+    LS_ASSERT(finished <= count && used >= 0 && used < (int)sizeof line);
     if (job != NULL) {
         describe(line + used, sizeof line - (size_t)used, job, seconds);
     }

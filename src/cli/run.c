@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "cli/small_worlds.h"
 #include "report/report.h"
@@ -78,7 +79,7 @@ struct summary {
     const struct cli_options *options;
     int verdicts[VERDICT_ERROR + 1];
     int violating; /* violating scenarios reported so far */
-    bool broken;   /* a report could not be written */
+    bool broken;   /* the environment failed: a report or worker is missing */
 };
 
 static struct report_context context_of(const struct cli_options *options)
@@ -90,7 +91,7 @@ static struct report_context context_of(const struct cli_options *options)
                                    .program = cli_program()};
 }
 
-/* Returns whether the user named a scenario: by its path, or by a filter. */
+/* Returns whether the user named this scenario by its path, or gave a filter. */
 static bool is_named(const struct cli_options *options, const char *name)
 {
     bool named = options->filter != NULL;
@@ -118,6 +119,7 @@ static void report_job(void *ctx, const struct cli_job *job)
     struct summary *summary = ctx;
     struct report_context context = context_of(summary->options);
     struct report_item item = item_of(summary->options, job);
+    LS_ASSERT(job->finished);
     summary->verdicts[item.tried ? VERDICT_HOLDS : item.outcome->verdict]++;
     if (!summary->options->json) {
         report_text(stdout, &context, &item, &summary->violating);
@@ -138,13 +140,14 @@ static int exit_status(const struct summary *summary)
     return verdicts[VERDICT_LIMIT] > 0 || cli_interrupted() ? CLI_LIMIT : CLI_OK;
 }
 
-/* With --json, standard output may hold nothing but JSON. */
+/* With --json, standard output must be JSON alone. */
 static void closing_line(const struct summary *summary, int missing)
 {
     const int *verdicts = summary->verdicts;
     FILE *out = summary->options->json ? stderr : stdout;
     int failed = verdicts[VERDICT_VIOLATED] + verdicts[VERDICT_DIFFERS] + verdicts[VERDICT_ERROR];
     int skipped = verdicts[VERDICT_LIMIT] + missing;
+    LS_ASSERT(missing >= 0);
     if (cli_interrupted()) {
         fputs("interrupted\n", out);
     }
@@ -155,8 +158,8 @@ static void closing_line(const struct summary *summary, int missing)
     fputc('\n', out);
 }
 
-/* Returns whether a file can be written. An existing file is not opened: the reader of a pipe would see its
- * end. A new file is removed again. */
+/* Returns whether a file can be written. Does not open an existing file: if it is a pipe, its reader would
+ * see the end. Removes a new file again. */
 static bool can_write(const char *path)
 {
     if (access(path, F_OK) == 0) {
@@ -173,7 +176,6 @@ static int cannot_write(const char *command, const char *what, const char *optio
     return CLI_ENVIRONMENT;
 }
 
-/* Writes the reports about all jobs together. */
 static void report_all(struct summary *summary, const char *command, const struct report_item *items,
                        int count, int finished, const struct enumeration *worlds)
 {
@@ -200,12 +202,13 @@ static void report_all(struct summary *summary, const char *command, const struc
     }
 }
 
-/* Writes everything after the reports of the single scenarios, and returns the exit status. */
+/* Writes all that follows the reports of single scenarios. Returns an exit status. */
 static int end_report(struct summary *summary, const char *command, const struct cli_job *jobs, int count,
                       int finished, const struct enumeration *worlds)
 {
     const struct cli_options *options = summary->options;
     struct report_item *items = calloc((size_t)count + 1, sizeof *items);
+    LS_ASSERT(finished >= 0 && finished <= count);
     for (int i = 0; items != NULL && i < count; i++) {
         items[i] = item_of(options, &jobs[i]);
     }
@@ -235,8 +238,8 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
     return end_report(&summary, command, jobs, count, finished, NULL);
 }
 
-/* Runs the worlds after the suite's situations, unless a situation fails. Reports failing worlds like
- * situations. Returns the number of added jobs, or -1. */
+/* Runs the worlds after the suite's situations, unless a situation fails. Adds the failing worlds as jobs,
+ * and reports them. Returns their number, or -1 with errno set. */
 static int run_worlds(struct summary *summary, struct enumeration *worlds, struct cli_job **jobs, int *count)
 {
     const struct cli_options *options = summary->options;
@@ -250,6 +253,7 @@ static int run_worlds(struct summary *summary, struct enumeration *worlds, struc
         return 0;
     }
     int result = enumerate_run(options, worlds, jobs, count);
+    LS_ASSERT(*count >= before);
     for (int i = before; i < *count; i++) {
         report_job(summary, &(*jobs)[i]);
     }
@@ -284,7 +288,7 @@ static int run_all(const struct cli_options *options, const char *command, struc
     return status;
 }
 
-/* Checks the output paths before the first run, because that may be a long one. */
+/* Checks the output paths early, because the runs may take long. */
 static int check_outputs(const struct cli_options *options, const char *command)
 {
     if (options->out_given &&

@@ -3,6 +3,7 @@
 
 #include "cli/shard_file.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 
 #include <cjson/cJSON.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHOLE_NUMBERS_MAX 9007199254740992.0 /* the largest range of exact integers in JSON */
+#define WHOLE_NUMBERS_MAX 9007199254740992.0 /* 2^53: all integers up to it are exact in JSON */
 
 static const char *const KINDS[] = {[CLI_PART_WHOLE] = "",
                                     [CLI_PART_FIRST] = "first",
@@ -25,7 +26,7 @@ enum field_type { FIELD_COUNT, FIELD_INT, FIELD_BOOL, FIELD_DOUBLE, FIELD_TEXT }
 struct field {
     const char *name;
     enum field_type type;
-    size_t offset, size; /* in the object; the size of a text includes its final 0 */
+    size_t offset, size; /* in bytes, in the object; the size of a text includes its final 0 */
 };
 
 #define COUNT(type, member)                                                                                  \
@@ -82,7 +83,7 @@ static const struct field FINDING[] = {COUNT(check_finding, premises), BOOL(chec
 
 /* ---- writing ---- */
 
-/* Adds a count; as a text if it has more digits than a JSON number can hold. */
+/* Adds a count: as a text if a JSON number cannot be exact. */
 static bool add_count(cJSON *object, const char *name, uint64_t value)
 {
     char digits[24];
@@ -126,7 +127,6 @@ static bool add_fields(cJSON *object, const void *from, const struct field *fiel
     return added;
 }
 
-/* Writes the fields in the order of struct tried. */
 static bool add_tried(cJSON *object, const struct tried *tried)
 {
     cJSON *list = cJSON_AddArrayToObject(object, "tried");
@@ -162,6 +162,7 @@ static bool fill_part(cJSON *object, const struct cli_job *job)
 {
     const struct cli_part *part = &job->part;
     const struct outcome *outcome = job->outcome;
+    LS_ASSERT(job->finished && (int)part->kind < KIND_COUNT);
     return cJSON_AddNumberToObject(object, "scenario", part->scenario) &&
            cJSON_AddStringToObject(object, "part", KINDS[part->kind]) &&
            cJSON_AddNumberToObject(object, "set", part->set) &&
@@ -254,10 +255,10 @@ static const char *text_of(const cJSON *object, const char *name)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
-/* Reads an integer from `min` to `max`. */
 static bool number_of(const cJSON *object, const char *name, double min, double max, double *out)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
+    LS_ASSERT(min <= max);
     if (!cJSON_IsNumber(item) || !(item->valuedouble >= min && item->valuedouble <= max)) {
         return false;
     }
@@ -270,6 +271,7 @@ static bool int_of(const cJSON *object, const char *name, int min, int max, int 
     double value;
     bool found = number_of(object, name, min, max, &value);
     *out = found ? (int)value : min;
+    LS_ASSERT(*out >= min && *out <= max);
     return found;
 }
 
@@ -313,6 +315,7 @@ static bool read_field(const cJSON *object, const struct field *field, char *at)
     case FIELD_TEXT:
         break;
     }
+    LS_ASSERT(field->type == FIELD_TEXT && field->size > 0);
     const char *text = cJSON_GetStringValue(item);
     if (!text || strlen(text) >= field->size) {
         return false;
@@ -346,6 +349,7 @@ static const char *read_findings(const cJSON *object, struct outcome *outcome)
         if (name) {
             return name;
         }
+        LS_ASSERT(position < CHECK_PROPERTIES_MAX);
         outcome->mask |= CHECK_BIT(position);
         const struct check_finding *finding = &outcome->stats.finding[position];
         outcome->stats.violated |= (check_mask)(finding->violated && !finding->later && !finding->elsewhere)
@@ -429,6 +433,7 @@ int shard_part(const struct shard_file *file, int index, const struct parts_list
         int_of(object, "faults", 0, INT32_MAX, &part.faults)) {
         at = find_part(&part, list);
     }
+    LS_ASSERT(index >= 0 && at < list->count);
     if (at < 0) {
         return wrong(file, "only parts that this shard is to do", "another", error);
     }
@@ -438,7 +443,7 @@ int shard_part(const struct shard_file *file, int index, const struct parts_list
     return name ? wrong_field(file, name, error) : at;
 }
 
-/* Complains of the position at which the text stops being JSON. */
+/* Complains of the position from which on the text is no JSON. */
 static int complain_of_text(const struct input *input, const char *end, struct input_error *error)
 {
     const char *start = input->text;

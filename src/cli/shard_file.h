@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The file of a shard: the work of one process for a call of run or check, as JSON. docs/many-machines.md
- * lists its fields. A file is untrusted input: the worst result of any contents must be a complaint. */
+/* The file of a shard: its outcomes for a call of run or check, as JSON. docs/many-machines.md lists the
+ * fields. A file is untrusted input: any contents lead to a complaint at worst. */
 #ifndef CLI_SHARD_FILE_H
 #define CLI_SHARD_FILE_H
 
@@ -13,10 +13,10 @@
 
 struct cJSON;
 
-/* A file that was read. Its head is checked, its parts not yet. */
+/* A file that was read. Its head was checked; shard_part() checks its parts. */
 struct shard_file {
     char name[INPUT_NAME_MAX]; /* as given by the user */
-    struct cJSON *json;        /* owned; the texts below lie in it */
+    struct cJSON *json;        /* owned; the pointers below point into it */
     const char *command;       /* "run" or "check" */
     int shard, shards;
     const struct cJSON *options, *scenarios, *parts; /* lists: of texts, and of objects */
@@ -30,8 +30,8 @@ int shard_write(const char *path, const struct cli_options *options, const char 
 int shard_read(struct shard_file *file, const char *path, struct input_error *error);
 void shard_close(struct shard_file *file);
 
-/* Reads the index-th part of a file, which must be in the list, and its outcome. Returns its index in the
- * list, or -1 with the complaint in *error. */
+/* Reads the index-th part of a file with its outcome and its time. Returns its index in the list; or -1, with
+ * the complaint in *error, if the list has no such part of this shard. */
 int shard_part(const struct shard_file *file, int index, const struct parts_list *list,
                struct outcome *outcome, double *seconds, struct input_error *error);
 

@@ -3,6 +3,7 @@
 
 #include "replay/shrink.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "scenario/loaded_properties.h"
@@ -60,7 +61,7 @@ static void on_interrupt(int signal)
 
 struct watch {
     struct timespec start;
-    int64_t shown_ms; /* when the progress line was last drawn */
+    int64_t shown_ms; /* time after `start` at which the progress line was last drawn */
     bool shows;       /* standard error is a terminal */
 };
 
@@ -88,6 +89,7 @@ static void show_progress(void *ctx, const struct shrink_size *best, uint64_t ru
 {
     struct watch *watch = ctx;
     int64_t now = watch->shows ? elapsed_ms(watch) : 0;
+    LS_ASSERT(best->faults <= best->steps && best->processes <= best->steps);
     if (watch->shows && now >= watch->shown_ms + PROGRESS_MS) {
         watch->shown_ms = now;
         fprintf(stderr, "\r%llu runs, %d steps, %d faults, %d processes\033[K", (unsigned long long)runs,
@@ -132,6 +134,7 @@ static void tell(const struct cli_options *options, const struct shrunk *shrunk,
 static int write_shrunk(const struct cli_options *options, const struct shrunk *shrunk,
                         enum shrink_result result, const char *path)
 {
+    LS_ASSERT(result == SHRINK_DONE || result == SHRINK_LIMIT);
     if (file_replace(path, shrunk->bytes, shrunk->size) != 0) {
         fprintf(stderr, "%s:1:1: expected a file that can be written, found '%s'\n", path, strerror(errno));
         return CLI_ENVIRONMENT;
@@ -169,7 +172,7 @@ static int shrink(const struct cli_options *options, const struct trace *trace, 
     return status;
 }
 
-/* Loads the trace's properties, and checks that the wanted property exists: the trace may bring it. */
+/* Loads the trace's properties, then checks that the wanted property exists: it may be one of them. */
 static int check_property(const struct cli_options *options, const struct trace *trace)
 {
     struct input_error error;

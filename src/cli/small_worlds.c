@@ -4,6 +4,7 @@
 #include "cli/small_worlds.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/file.h"
 #include "explore/build_id.h"
 
@@ -25,19 +26,20 @@ static bool is_matched(const struct cli_options *options, const char *name)
     return options->filter == NULL || fnmatch(options->filter, name, 0) == 0;
 }
 
-/* Returns false if no world of the class can match, because the literal beginning of the filter differs from
- * the names. */
+/* Returns false if no world of the class can match: names differ from the filter before its first
+ * wildcard. */
 static bool class_may_match(const struct cli_options *options, const struct world_class *class)
 {
     char name[WORLDS_NAME_MAX], start[WORLDS_NAME_MAX + 8];
     worlds_class_name(class, name);
     int size = snprintf(start, sizeof start, "worlds/%.*s/", (int)strcspn(name, "/"), name);
+    LS_ASSERT(size > 0 && (size_t)size < sizeof start);
     size_t literal = options->filter != NULL ? strcspn(options->filter, "*?[\\") : 0;
     return strncmp(start, options->filter != NULL ? options->filter : "",
                    literal < (size_t)size ? literal : (size_t)size) == 0;
 }
 
-/* Reads a world as a scenario. Returns false if the filter or the recipe excludes it. */
+/* Reads a world as a scenario. Returns false, with nothing to close, if filter or recipe exclude it. */
 static bool read_world(const struct cli_options *options, const struct world_spec *spec, struct cli_job *job)
 {
     char name[WORLDS_NAME_MAX], text[WORLDS_TEXT_MAX];
@@ -48,7 +50,7 @@ static bool read_world(const struct cli_options *options, const struct world_spe
     }
     worlds_text(spec, text);
     if (scenario_read_bytes(&job->scenario, name, text, strlen(text), &error) != 0) {
-        fprintf(stderr, "%s\n", error.text); /* a bug: the enumeration wrote a text that the parser refuses */
+        fprintf(stderr, "%s\n", error.text); /* worlds_text() wrote a text that the parser refuses */
         abort();
     }
     if (cli_suite_leaves_out(&job->scenario, cli_recipe(options, &job->scenario)) != NULL) {
@@ -56,6 +58,7 @@ static bool read_world(const struct cli_options *options, const struct world_spe
         return false;
     }
     int schedules = worlds_schedules(spec);
+    LS_ASSERT(schedules >= 0);
     if (schedules > 0) {
         uint64_t first = 1 + (uint64_t)spec->number * (uint64_t)schedules;
         job->part =
@@ -64,7 +67,6 @@ static bool read_world(const struct cli_options *options, const struct world_spe
     return true;
 }
 
-/* The position of a world in the list. */
 struct place {
     int class, world;
 };
@@ -76,6 +78,7 @@ static bool is_end(struct place at)
 
 static struct place behind(struct place at)
 {
+    LS_ASSERT(!is_end(at) && at.world >= 0);
     at.world++;
     if (at.world >= worlds_count(worlds_class(at.class))) {
         at = (struct place){at.class + 1, 0};
@@ -92,12 +95,12 @@ struct batch {
     struct cli_job job[BATCH_MAX];
     struct place place[BATCH_MAX];
     int count;
-    int next;    /* index of the first job not yet reported */
+    int next;    /* index of the first job that is not yet reported */
     int failing; /* index of the first failing job, -1 = none */
 };
 
-/* Returns whether a world fails. A directed world that differs does not: it expects only the properties of a
- * recipe, and a command that the recipe had no use for makes it differ. */
+/* Returns whether a world fails. VERDICT_DIFFERS of a directed world is no failure: such a world is about
+ * properties alone, and differs if the recipe has no use for a command. */
 static bool has_failed(const struct cli_job *job)
 {
     enum verdict verdict = job->outcome->verdict;
@@ -105,7 +108,7 @@ static bool has_failed(const struct cli_job *job)
     return verdict == VERDICT_VIOLATED || verdict == VERDICT_ERROR || differs;
 }
 
-/* Returns what a world takes from a budget: its states, or the steps of a directed run. */
+/* Returns the cost of a world to the budget: its states, or the steps of a directed run. */
 static uint64_t states_of(const struct outcome *outcome)
 {
     return outcome->search.states > 0 ? outcome->search.states : outcome->steps;
@@ -123,13 +126,14 @@ static bool is_spent(const struct batch *batch, const struct outcome *outcome)
     return late || cli_interrupted() || states_of(outcome) > budget->states;
 }
 
-/* Jobs are reported in the order of the list; the first gap ends the batch. */
+/* Takes the report of a job. Reports come in the order of the list; the first gap ends the batch. */
 static void on_world(void *ctx, const struct cli_job *job)
 {
     struct batch *batch = ctx;
     struct cli_budget *budget = batch->budget;
     const struct outcome *outcome = job->outcome;
     int index = (int)(job - batch->job);
+    LS_ASSERT(index >= 0 && index < batch->count);
     if (budget->over || index != batch->next || is_spent(batch, outcome)) {
         budget->over = true;
         return;
@@ -150,7 +154,8 @@ static void on_world(void *ctx, const struct cli_job *job)
     }
 }
 
-/* Fills the batch with the next worlds. Excluded worlds before the first of the batch are counted at once. */
+/* Fills the batch with the next worlds of one class. Excluded worlds before the first of them are counted at
+ * once, with the position moved behind them. */
 static void fill(struct batch *batch)
 {
     struct enumeration *worlds = batch->worlds;
@@ -184,10 +189,14 @@ static void fill(struct batch *batch)
         }
         at = behind(at);
     }
+    LS_ASSERT(batch->count <= BATCH_MAX);
+    LS_ASSERT(batch->count == 0 ||
+              (batch->place[0].class == worlds->class && batch->place[0].world == worlds->world));
 }
 
 static void empty(struct batch *batch)
 {
+    LS_ASSERT(batch->next <= batch->count);
     cli_forget_jobs(batch->job, batch->count);
     for (int i = 0; i < batch->count; i++) {
         scenario_close(&batch->job[i].scenario);
@@ -196,10 +205,10 @@ static void empty(struct batch *batch)
 
 /* ---- what fails ---- */
 
-/* State while smaller worlds are tried. */
+/* A round of smaller worlds. */
 struct attempt {
     struct cli_budget *budget;
-    check_mask violated; /* properties, of which one must be violated */
+    check_mask violated; /* a smaller world fails if it violates one of these properties */
     struct cli_job job[BATCH_MAX];
     struct world_spec spec[BATCH_MAX];
     int count, next, found;
@@ -209,6 +218,7 @@ static void on_attempt(void *ctx, const struct cli_job *job)
 {
     struct attempt *attempt = ctx;
     int index = (int)(job - attempt->job);
+    LS_ASSERT(index >= 0 && index < attempt->count);
     if (attempt->found >= 0 || index != attempt->next) {
         return;
     }
@@ -220,8 +230,8 @@ static void on_attempt(void *ctx, const struct cli_job *job)
     }
 }
 
-/* Tries all worlds that are one step smaller; the first failing one replaces *spec. Returns 1 if there is
- * one, 0 if not, -1 on an error. */
+/* Tries all worlds that are one step smaller than *spec. The first failing one replaces *spec. Returns 1 if
+ * there is one, 0 if not, -1 on an error. */
 static int try_smaller(const struct cli_options *options, struct world_spec *spec, check_mask violated)
 {
     static struct attempt attempt;
@@ -237,6 +247,7 @@ static int try_smaller(const struct cli_options *options, struct world_spec *spe
         result = cli_run_jobs(options, attempt.job, attempt.count, on_attempt, &attempt) < 0 ? -1 : 0;
     }
     if (result == 0 && attempt.found >= 0) {
+        LS_ASSERT(attempt.found < attempt.count);
         *spec = attempt.spec[attempt.found];
         result = 1;
     }
@@ -253,11 +264,11 @@ static void ignore(void *ctx, const struct cli_job *job)
     (void)job;
 }
 
-/* Adds a finished job to the list, with a copy of its outcome. */
 static int keep_job(const struct cli_job *job, struct cli_job **jobs, int *count)
 {
     bool room = array_resize(jobs, (size_t)*count + 1, sizeof **jobs);
     struct outcome *outcome = room ? malloc(sizeof *outcome) : NULL;
+    LS_ASSERT(job->finished);
     if (outcome == NULL) {
         return -1;
     }
@@ -267,7 +278,7 @@ static int keep_job(const struct cli_job *job, struct cli_job **jobs, int *count
     return 0;
 }
 
-/* Writes the world as NAME.scn beside its trace NAME.trace. */
+/* Writes the world's text as NAME.scn beside its trace NAME.trace. */
 static void write_scenario(struct cli_job *job)
 {
     char path[OUTCOME_TRACE_MAX + 8];
@@ -284,7 +295,7 @@ static void write_scenario(struct cli_job *job)
     }
 }
 
-/* Searches the smallest failing world once more, with a shrunk trace, and adds it to the list. */
+/* Searches the smallest failing world once more, now with a shrunk trace, and adds it to the list. */
 static int show(const struct cli_options *options, const struct world_spec *spec, struct cli_job **jobs,
                 int *count)
 {
@@ -294,6 +305,7 @@ static int show(const struct cli_options *options, const struct world_spec *spec
         return 0;
     }
     int finished = cli_run_jobs(options, &job, 1, ignore, NULL);
+    LS_ASSERT(finished <= 1);
     int result = finished < 0 ? -1 : 0;
     if (finished > 0) {
         write_scenario(&job);
@@ -306,7 +318,7 @@ static int show(const struct cli_options *options, const struct world_spec *spec
     return result;
 }
 
-/* Returns whether a world is already in the list of failing worlds: many worlds are reduced to one. */
+/* Many worlds are reduced to one: returns whether the list has this world already. */
 static bool is_known(const struct world_spec *spec, const struct cli_job *jobs, int count)
 {
     char name[WORLDS_NAME_MAX];
@@ -325,6 +337,7 @@ static int reduce(const struct cli_options *options, const struct batch *batch, 
     struct cli_options quick = *options, whole = *options;
     struct cli_budget budget;
     struct world_spec spec;
+    LS_ASSERT(batch->failing >= 0 && batch->failing < batch->count);
     struct place at = batch->place[batch->failing];
     const struct outcome *outcome = batch->job[batch->failing].outcome;
     int result = outcome->verdict == VERDICT_VIOLATED ? 1 : 0;
@@ -348,7 +361,6 @@ static bool kept_path(const char *folder, char path[CLI_CHECKPOINT_MAX])
     return snprintf(path, CLI_CHECKPOINT_MAX, "%s/" KEPT_NAME, folder) < CLI_CHECKPOINT_MAX;
 }
 
-/* Writes one line that identifies the enumeration: its build and its options. */
 static void identity_of(const struct cli_options *options, char *text, size_t size)
 {
     char build[BUILD_ID_MAX];
@@ -388,7 +400,7 @@ static bool read_line(FILE *file, char *line, size_t size)
     return true;
 }
 
-/* Reads a saved enumeration; returns false with *why if the file is damaged or of another enumeration. */
+/* Reads a saved enumeration. Returns false with *why if the file is damaged or of another enumeration. */
 static bool take(FILE *file, const char *identity, struct enumeration *worlds, const char **why)
 {
     char line[CLI_IDENTITY_MAX + BUILD_ID_MAX + 8];
@@ -472,10 +484,11 @@ static struct cli_budget budget_of(const struct cli_options *options)
     } else {
         budget.deadline_s = cli_now_s() + (options->budget_given ? options->budget_s : CLI_BUDGET_DEFAULT_S);
     }
+    LS_ASSERT(budget.states > 0);
     return budget;
 }
 
-/* Returns the options for searches of worlds, without those of the suite and of reports. */
+/* Returns the options for searches of worlds: without those of the suite, of checkpoints and of limits. */
 static struct cli_options plain(const struct cli_options *options, struct cli_budget *budget)
 {
     struct cli_options plain = *options;
@@ -493,6 +506,7 @@ static int run_batch(struct batch *batch, const struct cli_options *user, struct
     struct cli_options quick = *batch->options;
     struct enumeration *worlds = batch->worlds;
     quick.no_shrink = quick.search.first_only = true;
+    LS_ASSERT(batch->count > 0 && batch->next == 0);
     int result = cli_run_jobs(&quick, batch->job, batch->count, on_world, batch) < 0 ? -1 : 0;
     if (result == 0 && batch->failing >= 0) {
         struct cli_options options = *batch->options;
@@ -515,6 +529,7 @@ int enumerate_run(const struct cli_options *options, struct enumeration *worlds,
     struct cli_budget budget = budget_of(options);
     struct cli_options searching = plain(options, &budget);
     int result = 0;
+    LS_ASSERT(worlds->asked && !worlds->failed);
     batch = (struct batch){.options = &searching, .worlds = worlds, .budget = &budget};
     while (result == 0 && !budget.over && !cli_interrupted()) {
         fill(&batch);
@@ -600,6 +615,7 @@ static void tell_text(FILE *out, const struct cli_options *options, const struct
     char name[WORLDS_NAME_MAX];
     struct enumerate_sum all = sum_up(worlds);
     int further = 0;
+    LS_ASSERT(!worlds->failed || worlds->first_failing[0] != 0);
     if (worlds->skipped) {
         fputs("worlds: none was searched, because a situation fails (see --keep-going)\n", out);
         return;
@@ -627,7 +643,8 @@ static bool add_class(cJSON *list, const struct cli_options *options, const stru
     cJSON *object = cJSON_CreateObject();
     return cJSON_AddItemToArray(list, object) &&
            cJSON_AddStringToObject(object, "class", worlds_class_name(worlds_class(class), name)) &&
-           cJSON_AddBoolToObject(object, "exhausted", is_exhausted(options, worlds, class)) &&
+           cJSON_AddBoolToObject(object, "exhausted",
+                                 !is_random(class) && is_exhausted(options, worlds, class)) &&
            cJSON_AddBoolToObject(object, "random", is_random(class)) &&
            cJSON_AddNumberToObject(object, "worlds", worlds_count(worlds_class(class))) &&
            cJSON_AddNumberToObject(object, "searched", sum->done) &&

@@ -3,9 +3,9 @@
 
 /* The enumeration of small worlds after the standard suite, class by class, within a budget.
  *
- * The worlds done are always a prefix of the list of all worlds. A world is done if its states fit into the
- * budget that the worlds before it have left. So a budget in states gives the same prefix on every machine
- * and for every number of jobs. */
+ * The worlds that are done are a prefix of the list of all worlds. A world is done if its states fit into
+ * the rest of the budget behind the worlds before it. So a budget in states gives the same prefix on every
+ * machine and for every number of jobs. */
 #ifndef CLI_SMALL_WORLDS_H
 #define CLI_SMALL_WORLDS_H
 
@@ -20,9 +20,9 @@ struct enumerate_sum {
 };
 
 struct enumeration {
-    bool asked;                /* an enumeration is wanted */
+    bool asked;
     bool skipped;              /* not begun, because a situation of the suite fails */
-    bool failed;               /* a world fails */
+    bool failed;               /* a world fails: first_failing */
     int class, world;          /* position of the next world */
     struct enumerate_sum *sum; /* of each class; owned */
     char first_failing[WORLDS_NAME_MAX];
@@ -38,8 +38,8 @@ void enumerate_close(struct enumeration *worlds);
 int enumerate_run(const struct cli_options *options, struct enumeration *worlds, struct cli_job **jobs,
                   int *count);
 
-/* Reports of each class that was begun whether it is exhausted, and the next world: as text, or as one JSON
- * object. The text also has the number of classes that were not begun. */
+/* Reports, as text or as one JSON object, which of the begun classes are exhausted, and the next world. The
+ * text also has the number of classes that were not begun. */
 void enumerate_tell(FILE *out, const struct cli_options *options, const struct enumeration *worlds);
 
 #endif

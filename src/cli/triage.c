@@ -5,6 +5,7 @@
  * with shortest runs of the same shape are one finding. */
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/cli.h"
@@ -24,8 +25,8 @@
 
 #define INPUTS_MAX 100000
 #define INPUT_BYTES_MAX (FUZZ_HEADER + FUZZ_DECISIONS_MAX)
-#define HANG_S 20L    /* limit of processor time for one input */
-#define SHRINK_S 600L /* limit for shrinking; beyond it the finding stays as it is */
+#define HANG_S 20L    /* limit of processor time for the run of one input */
+#define SHRINK_S 600L /* limit of processor time for shrinking; beyond it the finding stays as it is */
 #define SHAPE_MAX 8192
 #define DEFAULT_OUT "build/triage"
 
@@ -53,7 +54,7 @@ static const char HELP[] =
     "  lockstep triage --recipe build/release/recipes/naive_herd.so --out build/herd "
     "build/fuzz/recipe/main/crashes\n";
 
-/* The report of the process that runs an input. */
+/* The report of the process that runs an input, in memory shared with it. */
 struct report {
     struct outcome outcome;
     enum fuzz_end end;
@@ -79,7 +80,6 @@ struct triage {
 
 static volatile int stop;
 
-/* Makes SIGVTALRM end the process after so much processor time. */
 static void limit_time(long seconds)
 {
     struct itimerval timer = {.it_value = {.tv_sec = seconds}};
@@ -97,7 +97,6 @@ static void run_input(const struct triage *t, const uint8_t *bytes, size_t size)
     t->report->done = true;
 }
 
-/* Runs an input in a child process and returns its status. */
 static int run_apart(struct triage *t, const uint8_t *bytes, size_t size)
 {
     int status = 0;
@@ -116,7 +115,7 @@ static int run_apart(struct triage *t, const uint8_t *bytes, size_t size)
 
 /* ---- what a finding looks like ---- */
 
-/* Returns whether a label is a step of the system, which a scenario does by `do`. */
+/* Returns whether a label is a step of the system: a scenario writes it behind `do`. */
 static bool is_of_system(const char *label)
 {
     static const char *const WORDS[] = {"apply ", "commit-late ", "catch-up ", "deliver ", "connect ",
@@ -130,12 +129,13 @@ static bool is_of_system(const char *label)
     return false;
 }
 
-/* Returns a letter by the order in which processes appear, so that findings do not differ only in names.
- * Fuzzed processes have names of one letter. */
+/* Returns A for the first process that appears in a trace, B for the next and so on, so that findings do not
+ * differ only in names. Fuzzed processes have names of one letter. */
 static char letter_of(char name, char seen[FUZZ_CLIENTS_MAX + 1])
 {
     char *at = strchr(seen, name);
     size_t count = strlen(seen);
+    LS_ASSERT(count <= FUZZ_CLIENTS_MAX);
     if (at == NULL && count < FUZZ_CLIENTS_MAX) {
         at = &seen[count];
         *at = name;
@@ -151,7 +151,9 @@ static void add_to_shape(char *shape, const char *label, char seen[FUZZ_CLIENTS_
         bool client = alone && *at >= 'a' && *at < 'a' + FUZZ_CLIENTS_MAX;
         shape[used++] = client ? letter_of(*at, seen) : *at;
     }
-    shape[used++] = '\n';
+    if (used + 1 < SHAPE_MAX) {
+        shape[used++] = '\n';
+    }
     shape[used] = 0;
 }
 
@@ -174,7 +176,7 @@ static uint64_t shape_of(const struct trace *trace)
 
 /* ---- what is written ---- */
 
-/* Writes the world of the trace without its programs: its choices become commands. */
+/* Writes the world of the trace without its programs: choices become commands instead. */
 static void write_header(FILE *file, const struct trace *trace)
 {
     for (const char *line = trace->text; *line != 0;) {
@@ -200,7 +202,8 @@ static void write_commands(FILE *file, const struct trace *trace)
     }
 }
 
-/* Returns the length of the story's sentence about the violation, which has the names of the shorter run. */
+/* Sets *text to the reason of the violation in the story, which is that of the shorter run. Returns its
+ * length. */
 static int why(const struct outcome *outcome, const char **text)
 {
     static const char MARK[] = " is violated at step ";
@@ -255,6 +258,7 @@ static struct finding *find(struct triage *t, uint64_t shape)
 
 static struct finding *add(struct triage *t, uint64_t shape, const char *what)
 {
+    LS_ASSERT(find(t, shape) == NULL);
     if (!array_resize(&t->finding, (size_t)t->findings + 1, sizeof *t->finding)) {
         t->status = CLI_ENVIRONMENT;
         return NULL;
@@ -303,7 +307,7 @@ static void sort_violation(struct triage *t, const char *path)
     trace_close(&trace);
 }
 
-/* Sorts an input that ended its process; the reason of the end is the name. */
+/* Sorts an input whose process did not end in order, by the status of the process. */
 static void sort_death(struct triage *t, const char *path, int status)
 {
     bool hang = WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM;
@@ -356,11 +360,12 @@ static bool is_findings(const char *name)
     return strcmp(name, "crashes") == 0 || strcmp(name, "hangs") == 0;
 }
 
-/* Takes the files of a folder. `flat`: all files in it are inputs. Otherwise only files in folders below it
- * named crashes or hangs. */
+/* Takes the files in folders below this one that are named crashes or hangs; with `flat`, also all files in
+ * this folder. */
 static void take_folder(struct triage *t, const char *path, bool flat, int depth)
 {
     struct dirent **entry;
+    LS_ASSERT(depth >= 0);
     int count = scandir(path, &entry, NULL, by_name);
     for (int i = 0; i < count; i++) {
         const char *name = entry[i]->d_name;
@@ -402,6 +407,7 @@ static void take(struct triage *t, const char *path)
 
 static int tell(const struct triage *t)
 {
+    LS_ASSERT(t->findings + t->without <= t->inputs);
     for (int i = 0; i < t->findings; i++) {
         printf("%6d  %s\n", t->finding[i].inputs, t->finding[i].name);
     }

@@ -4,7 +4,8 @@
 #include "cli/work_plan.h"
 
 #include "base/array.h"
-#include "explore/search_parts.h"
+#include "base/assert.h"
+#include "explore/merge_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static int add(struct parts_list *list, struct cli_part part)
     if (!array_room(&list->part, (size_t)list->count, &list->max, sizeof *list->part, 16)) {
         return -1;
     }
+    LS_ASSERT((size_t)list->count < list->max && part.kind != CLI_PART_WHOLE);
     list->part[list->count++] = part;
     return 0;
 }
@@ -34,6 +36,7 @@ static int add_layers(const struct cli_options *options, const struct cli_job *j
     parts_setup(options, &job->scenario, &setup);
     int sets = explore_sets(&setup), layers = explore_layers(&job->scenario, &options->search);
     int first = explore_first_layer(&job->scenario, &options->search), result = 0;
+    LS_ASSERT(sets >= 1 && layers >= 1);
     for (int i = 0; result == 0 && i < sets * layers; i++) {
         result = add(list, (struct cli_part){.kind = CLI_PART_LAYER,
                                              .scenario = scenario,
@@ -43,8 +46,8 @@ static int add_layers(const struct cli_options *options, const struct cli_job *j
     return result;
 }
 
-/* Adds the seeds as one range for each shard. So the work of a single process up to its first violation is
- * the work of the shards before that violation, and a part of its own shard's. */
+/* Adds the seeds as one range for each shard, in order. So a single process, which stops at the first
+ * violation, does the work of the earlier shards and the beginning of the violating shard. */
 static int add_seeds(const struct cli_options *options, int scenario, int shards, struct parts_list *list)
 {
     uint64_t done = 0;
@@ -61,11 +64,12 @@ static int add_seeds(const struct cli_options *options, int scenario, int shards
         }
         done += seeds;
     }
+    LS_ASSERT(result != 0 || done == options->seeds);
     return result;
 }
 
-/* Deals parts to shards. The last layer of a search takes longer than all others together. So the last layers
- * of all searches are dealt first, then the layers with one fault less, and so on. */
+/* Deals parts to shards. The last layer of a search takes longer than all its other layers together. So the
+ * last layers of all searches are dealt first, then the layers with one fault less, and so on. */
 static void deal(struct parts_list *list, const struct cli_job *jobs, int shards)
 {
     int next = 0, left = 0;
@@ -83,12 +87,14 @@ static void deal(struct parts_list *list, const struct cli_job *jobs, int shards
             }
         }
     }
+    LS_ASSERT(left == 0);
 }
 
 int parts_list(const struct cli_options *options, const struct cli_job *jobs, int count, int shards,
                struct parts_list *list)
 {
     int result = 0;
+    LS_ASSERT(shards >= 1 && (!options->check || options->seeds == 0));
     *list = (struct parts_list){0};
     for (int i = 0; result == 0 && i < count; i++) {
         if (options->check) {

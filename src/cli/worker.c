@@ -3,6 +3,7 @@
 
 #include "cli/worker.h"
 
+#include "base/assert.h"
 #include "check/loaded.h"
 #include "cli/work_plan.h"
 #include "plugin/plugin.h"
@@ -45,17 +46,19 @@ static void start_watchdog(void)
     setitimer(ITIMER_VIRTUAL, &timer, NULL);
 }
 
-/* Begins a process of a search with several: a single variable cannot name the property of each process. */
+/* Begins one of several processes of a search. They do not note the property that is judging: the job has one
+ * variable for it. */
 static void begin_searching(void)
 {
     loaded_say_where(NULL);
     start_watchdog();
 }
 
-/* Adds the findings of the directed run to those of the random runs after it. Random schedules run even if
- * another recipe does not match the file: they may show why. */
+/* Adds the findings of the directed run to those of the random schedules after it. These run even if the
+ * directed run differs from the file: with another recipe they may show why. */
 static void merge(struct outcome *outcome, const struct outcome *directed)
 {
+    LS_ASSERT(directed->verdict != VERDICT_VIOLATED && directed->verdict != VERDICT_ERROR);
     outcome->mask |= directed->mask;
     outcome->steps += directed->steps;
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
@@ -88,7 +91,7 @@ void cli_add_random(const struct cli_options *options, const struct scenario *sc
                (random->verdict == VERDICT_LIMIT || random->verdict == VERDICT_HOLDS)) {
         uint64_t schedules = random->runs;
         struct tried tried = random->tried;
-        *random = *first; /* the search's outcome counts more */
+        *random = *first; /* the verdict of the search counts */
         random->runs = schedules;
         tried_merge(&random->tried, &tried);
     }
@@ -98,6 +101,7 @@ static void run_random(const struct cli_options *options, const struct run_setup
                        struct outcome *outcome)
 {
     static struct outcome directed;
+    LS_ASSERT(runs > 0);
     directed = *outcome;
     memset(outcome, 0, sizeof *outcome);
     random_run(setup, options->seed, runs, options->out, outcome);
@@ -112,7 +116,7 @@ static void on_stop(int signal)
     stop_asked = 1;
 }
 
-/* Lets a search end in order on SIGTERM, because its findings so far are worth reporting. */
+/* SIGTERM ends a search in order, because its findings so far count. */
 static void listen_to_stop(void)
 {
     struct sigaction action = {.sa_handler = on_stop};
@@ -126,22 +130,23 @@ double cli_now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Gives a world of an enumeration the rest of the enumeration's budget. */
+/* Limits a world to the rest of the enumeration's budget. */
 static void limit_world(const struct cli_budget *budget, const struct cli_job *job,
                         struct explore_options *explore)
 {
     explore->states_max = job->states_max;
-    explore->layers = false; /* all runs with fewer faults are among those with all faults */
+    explore->layers = false; /* the last layer has all runs of the others */
     if (budget->states < UINT64_MAX && (explore->states_max == 0 || budget->states < explore->states_max)) {
-        explore->states_max = budget->states + 1; /* one state more than the budget has left */
+        explore->states_max = budget->states + 1; /* one more, so that a world that needs more is noticed */
     }
     double left = budget->deadline_s - cli_now_s();
     if (budget->deadline_s > 0 && (explore->seconds_max <= 0 || left < explore->seconds_max)) {
         explore->seconds_max = left > 0.001 ? left : 0.001;
     }
+    LS_ASSERT(budget->deadline_s <= 0 || explore->seconds_max > 0);
 }
 
-/* Claimed counts are those of the file's default recipe, with the file's run constants, renaming, and every
+/* A file claims counts for its default recipe, with its own run constants, with renaming, and with every
  * choice point. */
 bool cli_counts_compare(const struct cli_options *options, const struct scenario *scenario)
 {
@@ -161,6 +166,7 @@ static void search(const struct cli_options *options, const struct run_setup *se
     struct outcome *outcome = job->outcome;
     const struct cli_part *part = &job->part;
     struct explore_options explore = options->search;
+    LS_ASSERT(setup->scenario->exploring && at_once >= 1);
     explore.part =
         (struct explore_part){.only = part->kind == CLI_PART_LAYER, .set = part->set, .faults = part->faults};
     explore.out = options->out;
@@ -178,7 +184,7 @@ static void search(const struct cli_options *options, const struct run_setup *se
     signal(SIGTERM, SIG_DFL);
 }
 
-/* Shows output on standard error. A directed run is done once, so the output appears once. */
+/* Shows the output of a recipe in a directed run, which is done once. */
 static void show_output(void *ctx, int process, const char *text, size_t size)
 {
     (void)ctx;
@@ -192,6 +198,7 @@ static void work(const struct cli_options *options, struct cli_job *job, int at_
     const struct cli_part *part = &job->part;
     struct direct_options direct = {.out = options->out, .rewrite = options->rewrite};
     enum verdict *verdict = &job->outcome->verdict;
+    LS_ASSERT(!job->outcome->done && part->kind <= CLI_PART_LAYER);
     coverage_into(job->coverage, cli_recipe(options, &job->scenario));
     parts_setup(options, &job->scenario, &setup);
     setup.part = part->kind == CLI_PART_LAYER || part->kind == CLI_PART_SEEDS;
@@ -222,7 +229,6 @@ static void work(const struct cli_options *options, struct cli_job *job, int at_
     job->outcome->shrinking = false;
 }
 
-/* Returns whether this worker takes another job after this one. */
 static bool goes_on(const struct cli_job *job)
 {
     enum verdict verdict = job->outcome->verdict;
@@ -245,7 +251,6 @@ int worker_take(struct worker_queue *queue)
     return job < queue->count ? job : -1;
 }
 
-/* Does jobs until none is left or this worker must end. */
 static void work_on(const struct cli_options *options, struct cli_job *jobs, struct worker_queue *queue,
                     int *doing)
 {
@@ -275,6 +280,7 @@ pid_t worker_start(const struct cli_options *options, struct cli_job *jobs, stru
                    int slot, int job)
 {
     sigset_t set = worker_signals();
+    LS_ASSERT(slot >= 0 && job >= 0 && !jobs[job].finished);
     fflush(NULL); /* otherwise the worker would write it again */
     queue->doing[slot] = job;
     pid_t parent = getpid(), pid = fork();

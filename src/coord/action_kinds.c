@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Each kind of action: its verb, its traits, and the fault that pays for it. */
 #include <lockstep/sim.h>
 
-/* Traits of a step of the coordinator. Most steps change something, and happen some time in a fair system
- * (WORK). */
+/* STEP: a step of the coordinator. WORK: a step that changes something, and happens some time in a fair
+ * system. */
 #define STEP (TRAIT_SYSTEM | TRAIT_STEP)
 #define WORK (STEP | TRAIT_MOVES | TRAIT_FAIR)
 #define VERB (TRAIT_VERB | TRAIT_MOVES)
 #define LOCK_VERB (VERB | TRAIT_LOCK)
-/* A verb that a fault pays for. A world is at rest beside it, as beside other faults that may come. */
+/* A verb that a fault pays for. As with other faults, the world may be at rest while it is enabled. */
 #define LOCK_VERB_OF_A_FAULT (TRAIT_VERB | TRAIT_LOCK | TRAIT_BREAKS)
 #define FAULT_ON_PROCESS (TRAIT_ON_PROCESS | TRAIT_BREAKS)
 #define FAULT_ON_SERVER (TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_BREAKS)
@@ -35,7 +34,7 @@ struct action_info world_action_infos[ACTION_KINDS] = {
     [ACTION_FIRE] = {.verb = "fire", .traits = TRAIT_SYSTEM | TRAIT_FAIR},
     [ACTION_ADVANCE] = {.verb = "advance", .traits = TRAIT_SYSTEM | TRAIT_FAIR},
 
-    /* In a fair system, too, no owner has to want a lock, to give up, or to come back. */
+    /* Acquire, cancel, start and open are not TRAIT_FAIR: a fair system forces no owner to do them. */
     [ACTION_ACQUIRE] = {.verb = "acquire", .traits = LOCK_VERB, .stimulus = "acquire"},
     [ACTION_RELEASE] = {.verb = "release", .traits = LOCK_VERB | TRAIT_FAIR, .stimulus = "release"},
     [ACTION_CANCEL] = {.verb = "cancel",

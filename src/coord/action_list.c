@@ -3,7 +3,7 @@
 
 #include "coord/coordinator.h"
 
-/* Writes the fields in place: it is slower to build an action elsewhere and to copy it. */
+/* Fills the action in place: to build it elsewhere and to copy it is slower. */
 struct action *action_list_add(struct action_list *list, enum action_kind kind, int process)
 {
     static struct action beyond;

@@ -3,23 +3,21 @@
 
 /* A coordinator: the service that grants locks, with the client library by which processes reach it.
  *
- * The world (src/sim), the drivers and the judges know a coordinator by this header alone. An adapter fills
- * in one `struct coordinator` for its fake and registers it when it is linked. ZooKeeper's adapter is
- * src/coordzk. One coordinator is open at a time.
+ * The world (src/sim), the drivers and the judges know a coordinator by this header alone. An adapter (for
+ * ZooKeeper src/coordzk) fills in one `struct coordinator` for its fake, and registers it when the adapter is
+ * linked. One coordinator is open at a time. How to write one: docs/adding-a-coordinator.md.
  *
  * State. A coordinator keeps its whole state in blocks of the world's arena (base/arena.h). It calls
  * arena_read() before it reads a block, and arena_mark() before it writes to one. The world saves, restores
- * and compares these blocks itself, so no function here does.
+ * and compares these blocks itself.
  *
  * Numbers. A client is the index of its process. A lock is an index of world_options.lock. A token is the
- * fencing token that a recipe reports. Its position is the number that events and traces show for it. A
- * session has a number from 1 on, and its process is (number - 1) % options->processes.
- *
- * How to write one: docs/adding-a-coordinator.md. */
+ * fencing token that a recipe reports; its position is the number that events and traces show for it.
+ * Sessions have numbers from 1 on; the process of a session is (number - 1) % options->processes. */
 #ifndef COORD_COORDINATOR_H
 #define COORD_COORDINATOR_H
 
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/sim.h>
 
@@ -42,9 +40,9 @@ struct action_list {
  * `full` and returns an action that is in no list. */
 struct action *action_list_add(struct action_list *list, enum action_kind kind, int process);
 
-/* Appends the cuts of a link that the budgets pay for. There is one for each number of replies that still
- * arrive, with each number of requests that are still done. If at least one is done, there is one more in
- * which the last is late. */
+/* Appends the cuts of a link that the budgets pay for: one for each number of replies (0 .. `replies`) that
+ * still arrive, combined with each number of requests (0 .. `requests`) that are still done. If at least one
+ * request is done, there is a second cut, in which the last request is done late. */
 void action_list_add_cuts(struct action_list *list, int process, int link, int replies, int requests, int rc);
 
 static inline bool action_list_buys(const struct action_list *list, enum world_fault fault)
@@ -52,22 +50,16 @@ static inline bool action_list_buys(const struct action_list *list, enum world_f
     return (list->faults >> fault & 1u) != 0;
 }
 
-/* Sections of the list of enabled actions. The order within each is canonical: it never changes. */
+/* Sections of the list of enabled actions. The order within each is canonical: it never changes. Faults are
+ * listed only if the budgets (action_list.faults) pay for them; COORD_ENDS and COORD_SESSIONS ignore
+ * budgets. */
 enum coord_place {
-    /* Steps (TRAIT_STEP) and expiries that are COORD_DUE: of a client, of COORD_NOBODY or of
-     * COORD_EVERYBODY. */
-    COORD_STEPS,
-    /* Faults on a client that are listed before its pause and crash, as far as the budgets pay, except such
-     * expiries. */
-    COORD_FAULTS,
-    COORD_REFUSALS, /* faults on a client that are listed after its pause and crash, as far as the budgets
-                       pay */
-    COORD_SERVICE,  /* faults on servers and directories, as far as the budgets pay, and the ends of such
-                       faults */
-    COORD_ENDS, /* of a client: ends of faults of the coordinator's own kinds, whatever the budgets; listed
-                   if it has `kinds` */
-    COORD_SESSIONS, /* expiries of the live sessions of a client, whatever the budgets; COORD_SESSIONS_MAX
-                       at most */
+    COORD_STEPS,    /* steps (TRAIT_STEP), and expiries with the price COORD_DUE; also for COORD_EVERYBODY */
+    COORD_FAULTS,   /* faults on a client that stand before its pause and crash; no expiry of COORD_STEPS */
+    COORD_REFUSALS, /* faults on a client that stand behind its pause and crash */
+    COORD_SERVICE,  /* faults on servers and directories, and the ends of such faults */
+    COORD_ENDS,     /* ends of faults on a client, of the coordinator's own kinds; asked if it has `kinds` */
+    COORD_SESSIONS, /* expiries of all live sessions of a client, COORD_SESSIONS_MAX at most */
 };
 
 #define COORD_SESSIONS_MAX 16
@@ -80,45 +72,40 @@ struct coord_host {
     const struct world_options *options;
     const struct ls_recipe_config *config;
     const char *const *lock_path; /* whole path of each lock, chroot included */
-    bool programmed;              /* some process has a program: then all verbs come from programs */
+    bool programmed;              /* a process has a program; then all verbs come from programs */
     bool sets_no_data;            /* neither the recipe nor a program sets the data of a node */
 
-    void (*event)(const struct event *event); /* shows an event to the judges */
-    /* Returns an event of this kind and process, of no lock, at the present time. */
-    struct event (*event_of)(int kind, int client);
-    int32_t (*now_ms)(void); /* returns the time of the clock in ms; 0 in a world without one */
+    void (*event)(const struct event *event);       /* shows an event to the judges */
+    struct event (*event_of)(int kind, int client); /* returns an event at the present time, of no lock */
+    int32_t (*now_ms)(void); /* returns the time of the clock in ms; 0 in a world without a clock */
     void (*offence)(int client, enum event_offence offence, const char *where);
     void (*trouble)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     const char *(*text)(int slot); /* returns a text of world_text(), NULL for an unknown slot */
 
-    void *(*state)(int client);    /* returns the state that the functions of its recipe take */
-    bool (*says_idle)(int client); /* calls the recipe's idle(); false if it cannot be called now */
-    /* Returns true if the process runs and has a timer of LS_TIMER_RENEWAL armed. */
-    bool (*renews)(int client);
-    /* Returns true if the process runs and has a timer of LS_TIMER_LEASE armed. */
-    bool (*trusts_leases)(int client);
-    void (*wake)(int client);    /* lets retries (D8), polls and renewals of the process fire again */
-    void (*aborted)(int client); /* says that the client library has ended the process */
-    bool (*stopping)(void);      /* returns true while a recipe's stop() is running */
+    void *(*state)(int client);        /* returns the state that the functions of the process's recipe take */
+    bool (*says_idle)(int client);     /* calls the recipe's idle(); false if idle() cannot be called now */
+    bool (*renews)(int client);        /* true: the process runs, and a timer of LS_TIMER_RENEWAL is armed */
+    bool (*trusts_leases)(int client); /* true: the process runs, and a timer of LS_TIMER_LEASE is armed */
+    void (*wake)(int client);          /* lets retries (D8), polls and renewals of the process fire again */
+    void (*aborted)(int client);       /* says that the client library has ended the process */
+    bool (*stopping)(void);            /* returns true while a recipe's stop() is running */
     void *(*alloc)(int client, size_t size); /* returns zeroed memory of the process, NULL if it is full */
     void (*free)(int client, void *memory);
-    /* Returns the pointer that keep() has stored with the process, at first NULL. */
-    void *(*kept)(int client);
+    void *(*kept)(int client);                  /* returns the pointer stored by keep(), at first NULL */
     void (*keep)(int client, void *pointer);    /* while the pointer is not NULL, states are not renamed */
     void (*effect)(int lock, int64_t position); /* says that a write reached the resource of a lock */
     void (*attempt_id)(int client, uint8_t id[16]); /* writes an id as of ls_env_unique_id(), with number 0 */
-    void (*before_callback)(void); /* to be called before each callback of a recipe, unless it is NULL */
+    void (*before_callback)(void); /* the adapter calls it before each callback of a recipe; may be NULL */
 };
 
 /* ---- the coordinator ---- */
 
-/* The effect of a step on timers that have fired and wait for a change; all false at first. A verb of the
- * process, and each fault, let such timers fire again too. */
+/* Timers that have fired and wait for a change: step() says which may fire again. All fields are false when
+ * step() is called. Each fault, and each verb of the process, lets them fire again too. */
 struct coord_news {
-    bool answer;   /* the process got an answer other than a failed request: its retries may fire (D8) */
-    bool client;   /* its link or session changed, or it was told of a change: its polls and renewals may fire
-                      too */
-    bool everyone; /* the store changed: all such timers of all processes may fire */
+    bool answer;   /* retries of the process (D8): it got an answer other than a failed request */
+    bool client;   /* all of the process: its link or session changed, or it was told of a change */
+    bool everyone; /* all of all processes: the store changed */
 };
 
 /* The price of an expiry, as bits. 0 = one fault of WORLD_FAULT_EXPIRE. */
@@ -130,8 +117,8 @@ enum {
 /* Memory that a client library lends to callbacks, for recipes from shared objects (src/sim/twice.c). */
 struct coord_lending {
     void (*keep)(int place);     /* saves the lent memory that is outside of the arena, in place 0 or 1 */
-    void (*put_back)(int place); /* restores it */
-    void (*lend)(int area);      /* lends from area 0, as in ordinary steps, or from area 1 from now on */
+    void (*put_back)(int place); /* restores what keep() saved in that place */
+    void (*lend)(int area);      /* from now on lends from area 0, as in ordinary steps, or from area 1 */
     bool (*is_whole)(void); /* returns true if lent memory has not changed after the end of its callback */
     bool (*is_same)(uint64_t from_0, uint64_t from_1); /* compares pointers into area 0 and into area 1 */
     uint32_t (*kind)(const struct action *delivery);   /* returns equal numbers for deliveries of one kind */
@@ -145,31 +132,29 @@ struct coord_word {
 
 /* ---- what one coordinator has of its own ---- */
 
-/* A kind of action. Kinds and faults have one number in all programs, so that traces, seeds and fuzzer inputs
- * keep their meaning. Coordinators from outside of this repository begin at COORD_KIND_OUTSIDE and
- * COORD_FAULT_OUTSIDE. */
+/* A kind or a fault has the same number in all programs, so that traces, seeds and fuzzer inputs keep their
+ * meaning. Coordinators from outside of this repository take numbers from these on. */
 #define COORD_KIND_OUTSIDE (ACTION_OWN + 48)
 #define COORD_FAULT_OUTSIDE (WORLD_FAULT_OWN + 6)
 
 struct coord_kind {
-    uint8_t kind; /* from ACTION_OWN to ACTION_KINDS - 1; 0 = end of the table */
-    /* Its traits make it a step (TRAIT_SYSTEM and TRAIT_STEP), or a fault or the end of one. A fault is on a
-     * process, on a server, on the directory of a lock, or with TRAIT_ON_SERVICE alone on the whole service.
-     * Verbs of callers and deliveries are kinds of all coordinators. */
+    uint8_t kind;   /* from ACTION_OWN to ACTION_KINDS - 1; 0 = end of the table */
+    bool at_server; /* of a fault on a process: the action's field `server` counts too */
+    /* The traits make it a step (TRAIT_SYSTEM and TRAIT_STEP), a fault, or the end of a fault. A fault is on
+     * a process, a server, the directory of a lock, or (TRAIT_ON_SERVICE alone) the whole service.
+     * Verbs of callers and deliveries cannot be own kinds. */
     struct action_info info;
-    /* For `lockstep list verbs`: "stall s1", and half a sentence. NULL for a step. */
-    const char *usage, *help;
-    bool at_server; /* of a fault on a process: it names a server too, `b`, behind the process */
+    const char *usage, *help; /* for `lockstep list verbs`: "stall s1", half a sentence; a step: NULL */
 };
 
 /* A fault with a budget. */
 struct coord_fault {
     uint8_t fault;     /* from WORLD_FAULT_OWN to WORLD_FAULTS - 1; 0 = end of the table */
     const char *name;  /* as in "explore NAME<=1" */
-    const char *never; /* event that no run had if the fault was not tried: "the server was stalled" */
+    const char *never; /* the clause for reports that a run never had the fault: "the server was stalled" */
 };
 
-/* A number in the line `world`: NAME=N. WORLD_OWN_OPTIONS_MAX at most. */
+/* A number NAME=N in the line `world` of scenarios. A coordinator has WORLD_OWN_OPTIONS_MAX at most. */
 struct coord_option {
     const char *name; /* NULL = end of the table */
     int32_t least, most, usual;
@@ -179,19 +164,16 @@ struct coord_option {
 
 /* Functions marked "optional" may be NULL. */
 struct coordinator {
-    const char *name; /* for the line `coordinator NAME` of scenarios */
-    /* Functions that recipes may call, as patterns of fnmatch(); ends with NULL. Never NULL itself. */
-    const char *const *symbols;
-    const struct coord_word *defects, *settings; /* never NULL: a table without words has its end alone */
+    const char *name;           /* for the line `coordinator NAME` of scenarios */
+    const char *const *symbols; /* patterns of fnmatch(): functions that recipes may call; NULL at the end */
+    const struct coord_word *defects, *settings; /* not NULL; a table may consist of its end */
     const struct coord_kind *kinds;              /* NULL = none */
     const struct coord_fault *faults;            /* NULL = none */
     const struct coord_option *options;          /* values are in world_options.own; NULL = none */
-    /* Contenders have leases. A contender that no process renews ends, with the owner EVENT_BY_TIME unless a
-     * fault or a pause excuses that. The session of a contender is a life of its process. Without a clock,
-     * quiet() is false while a contender of a life that is over may end by itself. */
+    /* Contenders have leases. If no process renews a contender, it ends. Its owner in that event is
+     * EVENT_BY_TIME, unless a fault or a pause excuses the end. The session of a contender is a life of its
+     * process. Without a clock, quiet() is false while a contender of an earlier life may end by itself. */
     bool leases;
-    /* Returns the thing that the fault needs and such a world lacks, as a text behind "expected"; NULL = it
-     * can happen. */
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
 
     /* Returns the addresses of the servers as recipes get them (ls_recipe_config.hosts), without a chroot.
@@ -202,12 +184,12 @@ struct coordinator {
     void (*open)(const struct coord_host *host); /* adds the blocks to the arena */
     void (*prepare)(void);                       /* makes all that exists before a run; optional */
     const char *(*trouble)(void); /* returns the first limit or unsupported call that the run met, or NULL */
-    void (*enter)(int client);    /* calls of the client library are this client's until leave() */
+    void (*enter)(int client);    /* from now until leave(), calls of the client library are this client's */
     void (*leave)(void);
     void (*pause)(int client, bool on);   /* stops a process, or lets it go on */
     void (*crash)(int client);            /* drops a process with its handles; its sessions live on */
-    void (*fail_call)(int client, int n); /* lets the n-th next call find no memory; 0 = none */
-    int (*failing_call)(int client);      /* returns that n, counted down */
+    void (*fail_call)(int client, int n); /* lets the n-th call from now on find no memory; 0 = none */
+    int (*failing_call)(int client); /* returns the n of fail_call(), less the calls since then; 0 = none */
 
     /* ---- actions ---- */
     void (*list)(struct action_list *list, int client, enum coord_place place);
@@ -215,31 +197,30 @@ struct coordinator {
     void (*step)(const struct action *action, struct coord_news *news);
     void (*fault)(const struct action *action);
     unsigned (*price)(const struct action *action); /* COORD_DUE | COORD_ABANDONED; 0 for all but expiries */
-    /* Chooses the next step of a well-behaved system. The world asks for each client from 0 on, then for
-     * COORD_NOBODY, and takes the first step. False: this client has no step to do at once. */
+    /* Chooses the next step of the default schedule, a well-behaved system. The world asks for each client
+     * from 0 on, then for COORD_NOBODY, and takes the first step. False: no step of this client is due. */
     bool (*next_by_default)(int client, struct action *out);
-    bool (*last_by_default)(struct action *out); /* chooses a step when no other is left */
-    /* Removes the actions that are no choice in a world without these choice points. Returns how many are
-     * left. Optional. */
+    bool (*last_by_default)(struct action *out); /* chooses a step if no client has one */
+    /* Removes actions that are choices only with the choice points that world_options excludes (`--without`).
+     * Returns how many are left. Optional. */
     int (*without)(struct action *actions, int count);
-    /* Returns the next moment in ms at which an action becomes possible or due, or INT32_MAX. Time may not
-     * pass *limit. */
+    /* Returns the next moment in ms at which an action becomes possible or due, or INT32_MAX. Lowers *limit
+     * to the moment that time may not pass. */
     int32_t (*next_ms)(int32_t *limit);
 
     /* ---- rest ---- */
-    /* Returns true if nothing is under way, no expiry is due, and no fault of a server or of a kind of its
-     * own is in force. */
+    /* Returns true if no message is under way, no expiry is due, and no fault of a server or of an own kind
+     * is in force. */
     bool (*quiet)(void);
-    /* Returns true if a fault of a server is in force that lasts until its own end. Servers then answer that
-     * they cannot do what clients need. EVENT_OUTAGE tells judges of each change. NULL = there is no such
-     * fault. */
+    /* Returns true while a fault lasts in which servers answer that they cannot do what clients need.
+     * EVENT_OUTAGE tells judges of each change. NULL = there is no such fault. */
     bool (*outage)(void);
     bool (*busy)(void); /* a step will happen without a timeout, an expiry or the end of a fault */
-    /* Returns true if no message passes between the client and its servers, or too many of them for a claim,
-     * until the client is healed. */
+    /* Returns true if, until the client is healed, no message passes between it and its servers, or it
+     * reaches too few servers for a claim. */
     bool (*cut_off)(int client);
-    /* Returns whether all that the client still waits for can come only after the end of a fault. NULL = that
-     * is so while it is cut off. */
+    /* Returns true if each answer that the client awaits can come only after the end of a fault.
+     * NULL = stands for cut_off(). */
     bool (*stalled)(int client);
     bool (*linked)(int client);   /* each open handle of the client is connected */
     bool (*has_open)(int client); /* the client has an open handle */
@@ -247,7 +228,8 @@ struct coordinator {
 
     /* ---- numbers ---- */
     int64_t (*position)(int64_t token);
-    /* Returns a number that grows by one with each change; 0 = none. */
+    /* Return the number of the change that made the token or position. It grows by one with each change of
+     * the store; 0 = none. */
     int32_t (*number_of_token)(int64_t token);
     int32_t (*number_of_position)(int64_t position);
     /* Returns the session in which a client was granted a lock; 0 = none. Optional. */
@@ -255,40 +237,39 @@ struct coordinator {
     bool (*has_container)(void); /* the directory of some lock is a container; optional */
 
     /* ---- the value ---- */
-    /* Writes the blocks that the steps of a client, or of COORD_NOBODY, mostly read, in ascending order.
-     * Returns their number. */
+    /* Writes the numbers of the blocks that the steps of a client, or of COORD_NOBODY, mostly read, in
+     * ascending order. Returns how many. */
     int (*scope)(int client, int *blocks);
-    int (*own_block)(int client);
-    /* Shows the growing numbers in a block of its own: each copy of each number that number_of_token() or
-     * number_of_position() knows. If a copy is left out, different states count as one. The world calls
-     * canon() with all its blocks. */
+    int (*own_block)(int client); /* returns the block that is the client's alone */
+    /* Shows each copy of each number that number_of_token() or number_of_position() knows, as far as it lies
+     * in this block (docs/design/renaming.md). If a copy is left out, different states count as one. The
+     * world calls canon() with all its blocks, those of others included. */
     void (*canon)(int block, struct canon *canon);
     bool (*drop_unread)(const struct action *action); /* as world_drop_unread(); optional */
 
     /* ---- texts ---- */
     void (*label)(const struct action *action, char label[WORLD_LABEL_MAX]); /* label of a step */
-    /* Returns true if labels of steps can have such a word behind those of client and server. It needs no
-     * open coordinator. NULL = labels can have any word. */
+    /* Returns true if labels of steps can have this word behind the words of client and server. Works without
+     * an open coordinator. NULL = labels can have any word. */
     bool (*label_word)(const char *word);
     void (*stimulus)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
-    /* Writes the answer that a delivery brings, for people: "ok", "lost (-4)"; nothing if it brings none.
+    /* Writes the answer that a delivery brings, for people: "ok", "lost (-4)"; "" if it brings none.
      * Optional. */
     void (*answer)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
     void (*dump)(char *text, size_t size);
-    /* Returns a bit for each code, event type and session state given to clients after the last call. The
-     * name of a bit is told_name(), NULL behind the last. Both optional, only ZooKeeper's are called. */
+    /* Returns a bit for each code, event type and session state that clients were given since the last call.
+     * told_name() names the bits; NULL behind the last. Both optional; only ZooKeeper's are called. */
     uint64_t (*take_told)(void);
     const char *(*told_name)(int index);
 
     /* ---- independence of a delivery (src/sim/independence.c) ---- */
-    /* All four functions are set, or none: then no delivery is independent. */
+    /* All four functions are set, or none. Without them no delivery is independent. */
     bool (*creates)(int client); /* a request of the client that may create a node has no answer yet */
-    bool (*stands)(int client);  /* only the client ends its one link and session, and no server has a
-                                    fault */
+    bool (*stands)(int client);  /* only the client can end its link and session; no server has a fault */
     bool (*is_sure)(const struct action *delivery); /* no other action removes or changes the delivery */
     uint64_t (*uses)(int client);                   /* as world_uses() */
 
-    /* ---- writes that commit only while the hold exists (D12), with the client entered: all or NULL ---- */
+    /* ---- writes that commit only while the hold exists (D12): all or NULL; called within enter() ---- */
     void (*write_start)(int client, int lock, int owner, int64_t position);
     bool (*write_waits)(int client, int owner); /* a write of the owner has no answer; -1 = of any owner */
     void (*write_resume)(int client, bool new_session);
@@ -301,24 +282,24 @@ struct coordinator {
 
 #define COORDINATORS_MAX 8
 
-/* Registers a coordinator with its kinds and faults. A constructor of the adapter calls it. */
+/* Registers a coordinator, its kinds and faults. A constructor of the adapter calls it. */
 void coordinator_add(const struct coordinator *coordinator);
 
-/* Returns the coordinator's row of a kind of its own; NULL for all other kinds. */
+/* Returns the row in `kinds`; NULL for a kind that is not the coordinator's own. */
 const struct coord_kind *coordinator_own_kind(const struct coordinator *coordinator, unsigned kind);
 
-/* Returns whether it is such a kind of faults on processes that are about one server too. */
+/* Returns at_server of the coordinator's own kind; false for all other kinds. */
 bool coordinator_is_at_server(const struct coordinator *coordinator, unsigned kind);
 
 /* Return true if the kind, or the fault, belongs to all coordinators or to this one. */
 bool coordinator_has_kind(const struct coordinator *coordinator, unsigned kind);
 bool coordinator_has_fault(const struct coordinator *coordinator, enum world_fault fault);
 
-/* Returns `never` of a fault of its own, NULL for all others. */
+/* Returns `never` of the coordinator's own fault, NULL for all other faults. */
 const char *coordinator_never(const struct coordinator *coordinator, enum world_fault fault);
 
-/* Returns the thing that the fault needs and a world with these options lacks, as a text behind "expected".
- * NULL = it can happen. Valid until the next call. */
+/* Returns what the fault needs and a world with these options lacks, as a text behind "expected"; NULL = the
+ * fault can happen. Valid until the next call. */
 const char *coordinator_lacking(const struct world_options *options, enum world_fault fault);
 
 /* Returns the index-th coordinator that is linked, NULL behind the last. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The coordinators that are linked, with the kinds and faults of each. */
 #include "base/assert.h"
 #include "coord/coordinator.h"
 
@@ -20,8 +19,8 @@ static const char *fault_name[WORLD_FAULTS] = {
     [WORLD_FAULT_RESTRICT] = "restrict",
 };
 
-/* Traits that own kinds of a coordinator must not have. Verbs, paths, contenders and failing allocations
- * occur in common kinds only. The search knows deliveries by their number. */
+/* Traits that no own kind of a coordinator may have. Scenarios, labels and the world expect them of common
+ * kinds alone. The search knows deliveries by their number. */
 #define TRAITS_OF_ALL (TRAIT_VERB | TRAIT_PATH | TRAIT_CONTENDER | TRAIT_MEMORY | TRAIT_DELIVERS)
 
 static bool has_all(const struct coord_kind *own, unsigned traits)
@@ -34,7 +33,6 @@ static bool has_any(const struct coord_kind *own, unsigned traits)
     return (own->info.traits & traits) != 0;
 }
 
-/* Adds a kind. Number and traits must be its own: nothing else tells it from other kinds. */
 static void add_kind(const struct coord_kind *own)
 {
     LS_ALWAYS(own->kind >= ACTION_OWN && own->kind < ACTION_KINDS);

@@ -3,15 +3,16 @@
 
 /* Redis as a coordinator: src/fakeredis behind coord/coordinator.h.
  *
- * The path of a lock is the name of its key, in database 0. A key is a claim of the client that made it
- * (key_holders.c). The claim ends when the key is deleted, ends with its lease, or gets another value or
- * another writer.
+ * The path of a lock is the name of its key, in database 0. With one server the key is a claim of the client
+ * that made it (key_holders.c). The claim ends when the key is deleted, ends with its lease, or gets another
+ * value or another writer.
  *
  * There are no sessions. The session of an event is the life of a process: from its start to its stop or
  * crash.
  *
- * A lease ends at its time on the server. In a world without a clock it may end at any time, unless its owner
- * renews it: then the end costs a fault. */
+ * A lease ends by the clock of its server. In a world without a clock it may end at any time; while its owner
+ * renews it, that costs a fault (lease_ends.c). */
+#include "base/assert.h"
 #include "coordredis/internal.h"
 
 #include <stdio.h>
@@ -19,10 +20,9 @@
 
 const struct coord_host *redis_host;
 
-/* ---- steps ---- */
-
 static void add(struct action_list *list, enum action_kind kind, int client, int connection)
 {
+    LS_ASSERT(client < redis_host->options->processes && connection < FAKEREDIS_CONNECTIONS_MAX);
     action_list_add(list, kind, client)->handle = (uint8_t)connection;
 }
 
@@ -49,6 +49,7 @@ static void add_steps(struct action_list *list, int client)
 
 static void list(struct action_list *list, int client, enum coord_place place)
 {
+    LS_ASSERT(place <= COORD_SESSIONS);
     if (place == COORD_STEPS) {
         bool all = client == (int)COORD_EVERYBODY;
         for (int p = all ? 0 : client; p < (all ? redis_host->options->processes : client + 1); p++) {
@@ -97,6 +98,7 @@ static bool enabled(const struct action *action)
 static void step(const struct action *action, struct coord_news *news)
 {
     int client = action->process, connection = action->handle;
+    LS_ASSERT(client < redis_host->options->processes && connection < FAKEREDIS_CONNECTIONS_MAX);
     *news = (struct coord_news){0};
     switch (action->kind) {
     case ACTION_APPLY:
@@ -104,6 +106,7 @@ static void step(const struct action *action, struct coord_news *news)
         break;
     case ACTION_DELIVER: {
         unsigned what = fakeredis_deliver(client, connection);
+        LS_ASSERT(what != 0);
         news->answer = what != 0;
         news->client = (what & (FAKEREDIS_LINK | FAKEREDIS_MESSAGE)) != 0;
         break;
@@ -112,7 +115,8 @@ static void step(const struct action *action, struct coord_news *news)
         fakeredis_connect(client, connection);
         news->client = true;
         break;
-    default: /* ACTION_ARRIVE */
+    default:
+        LS_NEVER(action->kind != ACTION_ARRIVE);
         news->everyone = fakeredis_arrive(client);
         break;
     }
@@ -126,7 +130,6 @@ static unsigned price(const struct action *action)
     return is_due ? COORD_DUE : 0;
 }
 
-/* With a clock, a lease whose time is up ends at once. */
 static void add_overdue(struct action_list *list)
 {
     for (int client = 0; redis_host->options->timed && client < redis_host->options->processes; client++) {
@@ -156,8 +159,6 @@ static bool last_by_default(struct action *out)
     return false;
 }
 
-/* ---- life ---- */
-
 static const char *hosts(const struct world_options *options)
 {
     static char text[FAKEREDIS_SERVERS_MAX * 16];
@@ -166,10 +167,10 @@ static const char *hosts(const struct world_options *options)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s127.0.0.1:%d", server > 0 ? "," : "",
                          FAKEREDIS_PORT + server);
     }
+    LS_ASSERT(used < (int)sizeof text);
     return text;
 }
 
-/* Some fault can make a server lose its last writes. */
 static bool may_lose(void)
 {
     const int32_t *own = redis_host->options->own;
@@ -197,8 +198,6 @@ static void open_all(const struct coord_host *wanted)
     fakeredis_open(redis_host->arena, &options);
     claims_open();
 }
-
-/* ---- rest ---- */
 
 static bool is_idle(int client)
 {
@@ -245,7 +244,7 @@ static bool linked(int client)
     return true;
 }
 
-/* Answers of servers that the client hears come before its patience ends. */
+/* Answers of servers that the client hears come before its patience ends: it is not stalled before. */
 static bool stalled(int client)
 {
     bool waits = false, goes_on = false;
@@ -265,8 +264,6 @@ static bool awaits(int client)
     }
     return false;
 }
-
-/* ---- numbers and the value ---- */
 
 static int64_t position(int64_t token)
 {
@@ -294,16 +291,15 @@ static int scope(int client, int *blocks)
         blocks[count++] = fakeredis_client_block(client);
     }
     blocks[count++] = claims_block();
+    LS_ASSERT(count > 1 && blocks[count - 1] > blocks[count - 2]);
     return count;
 }
 
-/* No number is shown: tokens stand in texts too, so states are compared as they are. */
+/* Shows no number, so nothing is renamed: copies of tokens stand in texts too. */
 static void canon(int block, struct canon *canon)
 {
     (void)block, (void)canon;
 }
-
-/* ---- texts ---- */
 
 static void label(const struct action *action, char text[WORLD_LABEL_MAX])
 {
@@ -313,6 +309,7 @@ static void label(const struct action *action, char text[WORLD_LABEL_MAX])
         snprintf(text, WORLD_LABEL_MAX, "%s (not enabled)", world_action_verb(action->kind));
         return;
     }
+    LS_ASSERT(client < redis_host->options->processes);
     if (action->kind == ACTION_APPLY) {
         fakeredis_describe_apply(client, connection, what, sizeof what);
     } else if (action->kind == ACTION_DELIVER) {
@@ -331,8 +328,6 @@ static void stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX])
 {
     fakeredis_describe_deliver(delivery->process, delivery->handle, text, WORLD_LABEL_MAX);
 }
-
-/* ---- the table ---- */
 
 static const char *const SYMBOLS[] = {"redisAsync*",         "redisvAsyncCommand", "redisFormat*",
                                       "redisvFormatCommand", "redisFree*Command",  NULL};

@@ -2,20 +2,21 @@
  * Copyright the lockstep authors */
 
 /* Faults of connections, leases and servers: which can happen, and doing them. */
+#include "base/assert.h"
 #include "coordredis/internal.h"
 
 #include <stddef.h>
 
 static int32_t option(int place)
 {
+    LS_ASSERT(place >= OPTION_REPLICAS && place <= OPTION_SPLITS);
     return redis_host->options->own[place];
 }
 
-/* ---- of a client ---- */
-
-/* The connection with the nth of those that are up, or -1. */
+/* Returns the n-th connection that is up, from 0 on; -1 = there are fewer. */
 static int linked_connection(int client, int nth)
 {
+    LS_ASSERT(nth >= 0);
     for (int i = 0; i < FAKEREDIS_CONNECTIONS_MAX; i++) {
         if (fakeredis_is_up(client, i) && nth-- == 0) {
             return i;
@@ -46,7 +47,6 @@ bool is_apart(int client, int server)
     return fakeredis_is_cut_off(client) || fakeredis_is_apart(client, server % redis_host->options->servers);
 }
 
-/* From how many servers. */
 static int count_apart(int client)
 {
     int count = 0;
@@ -70,7 +70,7 @@ bool some_are_apart(void)
     return some;
 }
 
-/* Without a connection a client is as if it were apart: nothing is lost if that begins later. */
+/* A client without a connection is not set apart: nothing passes anyway, and the fault can come later. */
 static void add_aparts(struct action_list *list, int client)
 {
     for (int server = 0; server < redis_host->options->servers; server++) {
@@ -111,7 +111,7 @@ void add_client_faults(struct action_list *list, int client)
     }
 }
 
-/* The first connection with a request that a server may answer with an error, or -1. */
+/* Returns the first connection with a request that its server can do now; -1 = there is none. */
 static int rejectable(int client)
 {
     int connection = 0;
@@ -127,8 +127,6 @@ void add_refusals(struct action_list *list, int client)
         action_list_add(list, (enum action_kind)ACTION_REJECT, client);
     }
 }
-
-/* ---- of a server ---- */
 
 static bool has_lease(int server)
 {
@@ -171,6 +169,7 @@ static const uint8_t OF_SERVERS[] = {ACTION_DETACH, ACTION_ATTACH, ACTION_RESTAR
 static bool is_paid(const struct action_list *list, int kind)
 {
     uint8_t fault = world_action_infos[kind].fault;
+    LS_ASSERT(world_action_infos[kind].verb != NULL && fault <= WORLD_FAULTS);
     return fault == 0 || action_list_buys(list, (enum world_fault)(fault - 1));
 }
 
@@ -193,8 +192,6 @@ bool faults_last(void)
     }
     return last;
 }
-
-/* ---- all ---- */
 
 bool fault_is_enabled(const struct action *action)
 {
@@ -230,6 +227,7 @@ static const char *rejection(void)
         "READONLY You can't write against a read only replica.",
         "OOM command not allowed when used memory > 'maxmemory'.",
         "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."};
+    LS_ASSERT((size_t)option(OPTION_REJECTION) < sizeof TEXTS / sizeof TEXTS[0]);
     return TEXTS[option(OPTION_REJECTION)];
 }
 
@@ -238,6 +236,7 @@ static void restart(int server)
     static const enum fakeredis_kept KEPT[] = {[LOG_NONE] = FAKEREDIS_KEEPS_NONE,
                                                [LOG_EACH_SECOND] = FAKEREDIS_KEEPS_SAFE,
                                                [LOG_ALWAYS] = FAKEREDIS_KEEPS_ALL};
+    LS_ASSERT((size_t)option(OPTION_LOG) < sizeof KEPT / sizeof KEPT[0]);
     fakeredis_restart(server, KEPT[option(OPTION_LOG)]);
     if (option(OPTION_LOG) == LOG_NONE) {
         claims_begin_anew();
@@ -247,9 +246,9 @@ static void restart(int server)
 static void evict(const struct action *action)
 {
     int server, index;
-    if (claims_find(action->process, action->lock, &server, &index)) {
-        fakeredis_evict(server, index);
-    }
+    bool found = claims_find(action->process, action->lock, &server, &index);
+    LS_ASSERT(found);
+    fakeredis_evict(server, index);
 }
 
 static void heal(int client)
@@ -262,6 +261,7 @@ static void heal(int client)
 
 static void befall(int kind, int server)
 {
+    LS_ASSERT(can_befall(kind, server));
     if (kind == ACTION_FAILOVER) {
         fakeredis_restart(server, FAKEREDIS_KEEPS_SAFE);
     } else if (kind == ACTION_SPLIT) {
@@ -275,6 +275,7 @@ static void befall(int kind, int server)
     } else if (kind == ACTION_JUMP) {
         fakeredis_jump(server, option(OPTION_JUMP_MS));
     } else {
+        LS_NEVER(kind != ACTION_DETACH && kind != ACTION_ATTACH);
         fakeredis_detach(server, kind == ACTION_DETACH);
     }
 }
@@ -298,11 +299,10 @@ void do_fault(const struct action *action)
     } else if (action->kind == ACTION_PARTITION) {
         fakeredis_set_cut_off(client, true);
     } else {
+        LS_NEVER(action->kind != ACTION_HEAL);
         heal(client);
     }
 }
-
-/* ---- tables ---- */
 
 const char *fault_lacks(const struct world_options *options, enum world_fault fault)
 {

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Claims: who has the key of a lock, as judges are told.
+/* Claims: which client has a lock, as judges are told by EVENT_NODE_CREATED and EVENT_NODE_DELETED.
  *
- * The share of a server is the client whose value the key of the lock has there. A client with the shares of
- * more than half of the servers has the claim. With one server, that is the client that has the key.
+ * The share of a server belongs to the client that has written the value of the lock's key there. A client
+ * with the shares of more than half of the servers has the claim. With one server, its share is the claim.
  *
  * Claims of a lock are numbered from 1 on. A recipe with fencing tokens counts them likewise, by a counter at
  * the server. So the number goes back, as the counter does, when a single server loses writes.
  *
- * While a place is split, its former server grants locks as well. A client that takes more than half of the
- * keys, with former servers instead of their successors, has a claim beside the first one. Such claims have
- * numbers of their own, from FORMER_CLAIMS + 1 on. They end with the split at the latest. A share that a
- * former server had when its place was split makes no such claim: that claim is the first one, or lost. */
+ * While a place is split, its former server grants locks as well. A former claim stands beside the first one:
+ * its client has more than half of the shares if former servers count instead of their successors. Former
+ * claims are numbered from FORMER_CLAIMS + 1 on, and end with the split at the latest. A client that had the
+ * claim when the split began gets no former claim by that: its claim is the first one, or is lost. */
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/hash.h"
 #include "coordredis/internal.h"
 
 #include <string.h>
 
-#define FORMER_CLAIMS 1000000 /* more than a run has of others */
+#define FORMER_CLAIMS 1000000 /* more than a run has of first claims */
 
 struct share {
-    uint64_t value;  /* hash of the key's text; 0 = it is no text */
-    int32_t session; /* of the writer; 0 = the key does not exist */
+    uint64_t value;  /* hash of the key's text; 0 = the key is a hash or a list */
+    int32_t session; /* life of the client at that write, by session_of(); 0 = the key does not exist */
     uint8_t client;
-    uint8_t misses;   /* requests about the key without a reply since the last one that was done, capped */
+    uint8_t misses;   /* number of requests without a reply since the lease began, at most lease_misses + 1 */
     uint8_t misled;   /* 1 = see claims_is_misled() */
     uint8_t reserved; /* 0 */
 };
 
 struct claim {
-    int64_t position;        /* 0 = no client has it */
-    int64_t claims;          /* of this lock up to now */
-    int64_t former_position; /* of the claim that rests on former servers; 0 = there is none */
-    int64_t former_claims;   /* how many of these there have been */
-    struct share former;     /* share of the client that has that claim; session 0 = no client */
-    struct share known;      /* who had more than half at the last split, while it has that still */
-    struct share share[];    /* of each server; then of each former one */
+    int64_t position;        /* number of the present claim; 0 = no client has the claim */
+    int64_t claims;          /* number of the lock's claims up to now */
+    int64_t former_position; /* number of the present former claim; 0 = there is none */
+    int64_t former_claims;   /* number of the lock's former claims up to now */
+    struct share former;     /* share of the client with the former claim; session 0 = there is none */
+    struct share known;      /* result of winner() at the last split, while that lasts; session 0 = none */
+    struct share share[];    /* of each server, by its number: former servers last */
 };
 
 static int block;
@@ -49,6 +50,7 @@ static size_t claim_bytes(void)
 
 static struct claim *claim_at(int lock)
 {
+    LS_ASSERT(lock >= 0 && lock < redis_host->options->locks);
     unsigned char *at = arena_at(redis_host->arena, block);
     return (struct claim *)(void *)(at + sizeof(struct arena_block) + (size_t)lock * claim_bytes());
 }
@@ -68,6 +70,7 @@ static struct claim *mark_claim(int lock)
 void claims_open(void)
 {
     size_t size = sizeof(struct arena_block) + (size_t)redis_host->options->locks * claim_bytes();
+    LS_ASSERT(claim_bytes() % _Alignof(struct claim) == 0);
     block = arena_add(redis_host->arena, size, size);
 }
 
@@ -78,6 +81,7 @@ int claims_block(void)
 
 int32_t session_of(int client, int life)
 {
+    LS_ASSERT(client >= 0 && client < redis_host->options->processes && life >= 0);
     return 1 + client + redis_host->options->processes * life;
 }
 
@@ -86,9 +90,7 @@ int32_t life_of(int client)
     return session_of(client, fakeredis_lives(client));
 }
 
-/* ---- locks and their keys ---- */
-
-/* The lock of this key, -1 if it is of none. */
+/* Returns the lock whose key has this name; -1 = none. */
 static int lock_of_name(int database, struct bytes name)
 {
     for (int lock = 0; database == 0 && lock < redis_host->options->locks; lock++) {
@@ -105,7 +107,7 @@ static int lock_of(const struct key *key)
     return lock_of_name(key->database, key_name(key));
 }
 
-/* A hash or a list may change while its owner holds; a text is one owner's. */
+/* A text has another value for each owner. A hash or a list may change while its owner holds. */
 static uint64_t value_of(const struct key *key)
 {
     char room[KEY_DIGITS_MAX];
@@ -116,10 +118,11 @@ static uint64_t value_of(const struct key *key)
     return hash_text(text.at, text.size, 1);
 }
 
-/* The share that this key is; NULL = it is no lock's. */
+/* Returns the share of the key's lock on this server; NULL = it is no lock's key, or has no share yet. */
 static const struct share *share_of(int server, const struct key *key)
 {
     int lock = lock_of(key);
+    LS_ASSERT(server >= 0 && server < fakeredis_servers());
     const struct share *share = lock >= 0 ? &read_claim(lock)->share[server] : NULL;
     return share != NULL && share->session != 0 ? share : NULL;
 }
@@ -127,6 +130,7 @@ static const struct share *share_of(int server, const struct key *key)
 int claims_client(int server, const struct key *key)
 {
     const struct share *share = share_of(server, key);
+    LS_ASSERT(share != NULL || key->writer > 0);
     return share != NULL ? share->client : key->writer - 1;
 }
 
@@ -149,14 +153,16 @@ bool claims_is_misled(int server, const struct key *key)
     return share != NULL && share->misled != 0;
 }
 
-/* The index of the lock's key on a server. */
 static int index_of(int server, int lock)
 {
-    int index = 0;
-    while (lock_of(fakeredis_key(server, index)) != lock) {
-        index++;
+    const struct key *key;
+    for (int index = 0; (key = fakeredis_key(server, index)) != NULL; index++) {
+        if (lock_of(key) == lock) {
+            return index;
+        }
     }
-    return index;
+    LS_NEVER(key == NULL); /* a share without its key */
+    return 0;
 }
 
 bool claims_find(int client, int lock, int *server, int *index)
@@ -172,12 +178,11 @@ bool claims_find(int client, int lock, int *server, int *index)
     return false;
 }
 
-/* ---- who has more than half ---- */
-
 static void tell_node(int kind, int lock, const struct share *owner, int by, int64_t position)
 {
     const struct claim *claim = read_claim(lock);
     bool is_former = position > FORMER_CLAIMS;
+    LS_ASSERT(position > 0 && owner->session > 0);
     struct event event = redis_host->event_of(kind, owner->client);
     event.lock = (uint8_t)lock;
     event.owner = (uint8_t)by;
@@ -196,14 +201,15 @@ static bool is_same(const struct share *a, const struct share *b)
     return a->session == b->session && a->client == b->client && a->value == b->value;
 }
 
-/* The share of a place: of its server, or of the former one if that serves on and is asked for. */
+/* Returns the share of a place: with `former`, and if the place is split, that of its former server. */
 static const struct share *share_at(const struct claim *claim, int place, bool former)
 {
     int servers = redis_host->options->servers;
+    LS_ASSERT(place >= 0 && place < servers);
     return &claim->share[former && fakeredis_is_split(place) ? place + servers : place];
 }
 
-/* The share of the client that has more than half of them; its session is 0 if no client has. */
+/* Returns the share of the client that has more than half of the places; session 0 = no client has. */
 static struct share winner(const struct claim *claim, bool former)
 {
     int servers = redis_host->options->servers;
@@ -219,11 +225,12 @@ static struct share winner(const struct claim *claim, bool former)
     return (struct share){0};
 }
 
-/* Tells of the claim at former servers that has ended or begun. */
+/* Ends and begins the former claim as the shares now say, with its events. */
 static void look_at_former(int lock, int by)
 {
     struct claim *claim = mark_claim(lock);
     const struct share now = winner(claim, true), present = winner(claim, false);
+    LS_ASSERT((claim->former.session != 0) == (claim->former_position > FORMER_CLAIMS));
     if (claim->former.session != 0 && !is_same(&claim->former, &now)) {
         tell_node(EVENT_NODE_DELETED, lock, &claim->former, by, claim->former_position);
         claim->former_position = 0;
@@ -240,7 +247,7 @@ static void look_at_former(int lock, int by)
     }
 }
 
-/* Tells of the claim that has ended or begun. */
+/* Likewise for the claim, whose winner was `before`. */
 static void look_at_present(int lock, const struct share *before, int by)
 {
     struct claim *claim = mark_claim(lock);
@@ -258,11 +265,12 @@ static void look_at_present(int lock, const struct share *before, int by)
     }
 }
 
-/* Sets a share, and tells of claims that end or begin by that. `by` is `owner` of EVENT_NODE_DELETED. */
+/* Sets a share, and ends and begins claims by that. `by` becomes `owner` of EVENT_NODE_DELETED. */
 static void set_share(int lock, int server, const struct share *share, int by)
 {
     struct claim *claim = mark_claim(lock);
     const struct share before = winner(claim, false);
+    LS_ASSERT(server >= 0 && server < fakeredis_servers());
     claim->share[server] = *share;
     look_at_present(lock, &before, by);
     if (redis_host->options->own[OPTION_SPLITS] != 0) {
@@ -270,12 +278,11 @@ static void set_share(int lock, int server, const struct share *share, int by)
     }
 }
 
-/* ---- what servers do ---- */
-
-/* The `owner` of EVENT_NODE_DELETED for a lease that has ended. Without a clock the result is
- *   - time, if its process lives, is not paused, and neither renews the lease nor stops trusting it in time,
- *   - a loss, if the client was misled (lease_ends.c),
- *   - 0 otherwise. */
+/* Returns the `owner` of EVENT_NODE_DELETED for a lease that has ended:
+ * - EVENT_BY_LOSS, if the client is misled, or with a clock if a jump has shortened the lease,
+ * - EVENT_BY_TIME, otherwise with a clock; without one if the lease was due, and its process lives and is not
+ *   paused,
+ * - 0, otherwise. */
 static int ended_by(int server, const struct key *key)
 {
     if (claims_is_misled(server, key)) {
@@ -290,17 +297,16 @@ static int ended_by(int server, const struct key *key)
     return acts && lease_is_due(server, key) ? (int)EVENT_BY_TIME : 0;
 }
 
-/* The `owner` of EVENT_NODE_DELETED for the key that goes. */
 static int goes_by(const struct fakeredis_event *from)
 {
+    LS_ASSERT(from->change != KEY_WRITTEN && from->change != KEY_LEASED);
     if (from->change == KEY_DELETED) {
         return 1 + from->client;
     }
     return from->change == KEY_EXPIRED ? ended_by(from->server, from->key) : (int)EVENT_BY_LOSS;
 }
 
-/* Let a client write or renew its key at one of the two servers of a split place. Then it no longer renews
- * its share at the other server. Marks that share as misled. */
+/* Marks a client's share as misled if it writes or renews its key at the other server of the split place. */
 static void mislead(int lock, const struct fakeredis_event *from)
 {
     int other = server_beside(from->server);
@@ -337,7 +343,8 @@ static void observe_key(const struct fakeredis_event *from)
     mislead(lock, from);
 }
 
-/* The lost write had made a claim, or ended one, which comes back with its number. */
+/* Takes back the number of a claim that the lost write had made, and of one that it had ended: set_share()
+ * counts the latter again. */
 static void take_back(struct claim *claim, const struct share *now, const struct share *before, bool created)
 {
     bool overwrote = now->session != 0 && before->session != 0;
@@ -346,7 +353,6 @@ static void take_back(struct claim *claim, const struct share *now, const struct
     }
 }
 
-/* A server has lost a write: the key is as it was before. */
 static void observe_undone(const struct fakeredis_event *from)
 {
     const struct lost_write *lost = from->lost;
@@ -402,7 +408,7 @@ void claims_rejoin(int server)
     }
 }
 
-/* A request of the owner about its key has no reply: its lease has one renewal less to come. */
+/* A request about the key of the client's share has no reply: it counts as a renewal that was missed. */
 static void observe_lost(const struct fakeredis_event *from)
 {
     int survives = redis_host->options->recipe->lease_misses;
@@ -421,6 +427,7 @@ static void observe_link(const struct fakeredis_event *from)
     int kind = from->kind == FAKEREDIS_UP     ? EVENT_LINK_UP
                : from->kind == FAKEREDIS_DOWN ? EVENT_LINK_DOWN
                                               : EVENT_REQUEST;
+    LS_ASSERT(kind != EVENT_REQUEST || from->kind == FAKEREDIS_REQUEST);
     struct event event = redis_host->event_of(kind, from->client);
     if (kind == EVENT_REQUEST) {
         event.request = EVENT_REQUEST_OTHER;

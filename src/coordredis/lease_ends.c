@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* When a lease ends. With a clock: at its time on the server. Without one: at any time, unless its owner
- * renews it. Then the end costs a fault. */
+/* When a lease may end. With a clock: when it is over by the clock of its server. Without a clock: at any
+ * time, and if its owner renews it, by a fault. */
+#include "base/assert.h"
 #include "coordredis/internal.h"
 
-#define PLACES_MAX 64 /* keys of a server that can have a number as an action's session */
+#define PLACES_MAX 64 /* keys of a server that have a place: its first ones */
 
 int leased_server(int32_t place)
 {
@@ -15,6 +16,7 @@ int leased_server(int32_t place)
 int server_beside(int server)
 {
     int servers = redis_host->options->servers;
+    LS_ASSERT(server >= 0 && server < 2 * servers);
     return server < servers ? server + servers : server - servers;
 }
 
@@ -35,21 +37,21 @@ const struct key *leased_key(int32_t place)
     return key != NULL && has_lease(key) ? key : NULL;
 }
 
-/* A request about the key is on its way to the server, or to the other one in its place. */
+/* Returns whether a request about the key, to one of the servers of its place, has had no callback yet. */
 static bool asks_about(int client, int server, struct bytes name)
 {
     return fakeredis_asks_about(client, server, name) ||
            fakeredis_asks_about(client, server_beside(server), name);
 }
 
-/* The owner does not renew the lease, nor will. That is so in three cases:
- * - The owner is paused, or of a life that is over.
- * - The owner has renewed at the other server in the place of this one, and trusts that.
- * - The owner cannot renew in time, and has no timer that ends its trust in the lease first. It does not hear
- *   the server, or too many renewals in a row have failed, or it has neither a renewal armed nor a request
- *   about the key. */
+/* Returns whether the owner does not renew the lease, nor will. There are three cases:
+ * - The owner is paused, or its life is over.
+ * - It is misled: it has renewed at the other server of the place.
+ * - It cannot renew in time, and no timer (LS_TIMER_LEASE) ends its belief first. It is apart from the
+ *   server, too many requests had no reply, or no renewal is armed and no request about the key under way. */
 static bool is_left_alone(int server, const struct key *key)
 {
+    LS_ASSERT(!redis_host->options->timed && key->ends_ms != KEY_NEVER);
     int client = claims_client(server, key);
     bool in_time = claims_misses(server, key) <= redis_host->options->recipe->lease_misses;
     bool renews = in_time && !is_apart(client, server) &&
@@ -63,8 +65,8 @@ bool lease_is_due(int server, const struct key *key)
     return redis_host->options->timed ? fakeredis_is_over(server, key) : is_left_alone(server, key);
 }
 
-/* Without a clock, a fault may end the lease of a client early. It does not end a lease that the client stops
- * trusting before: that would take a server whose clock jumps. */
+/* Returns whether a fault may end the client's leases early. Without a clock it may, unless a timer of the
+ * client ends its belief first: such an early end would take a jump of the server's clock. */
 static bool ends_early(int client)
 {
     return !redis_host->options->timed && !redis_host->trusts_leases(client);
@@ -79,6 +81,7 @@ bool lease_may_end(int32_t place)
 
 void add_expiries(struct action_list *list, int client, bool due, bool not_due)
 {
+    LS_ASSERT(due || not_due);
     for (int server = 0; server < fakeredis_servers(); server++) {
         const struct key *key;
         for (int i = 0; i < PLACES_MAX && (key = fakeredis_key(server, i)) != NULL; i++) {

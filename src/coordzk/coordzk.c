@@ -12,15 +12,13 @@
 
 const struct coord_host *the_host;
 
-/* ---- life ---- */
-
 static const char *hosts(const struct world_options *options)
 {
     (void)options;
     return "127.0.0.1:2181";
 }
 
-/* Returns true if the leader may change: there are followers, and a script or a budget may restart it. */
+/* Returns true if the leader may restart: there are followers, and a script or a budget can do it. */
 static bool has_epochs(const struct world_options *options)
 {
     bool budget = options->budget[WORLD_FAULT_SERVER] > 0 && options->budget_total > 0;
@@ -61,8 +59,6 @@ static void open_fake(const struct coord_host *host)
                                   .now_ms = host->now_ms};
     fakezk_open(host->arena, &fake, events_observe, NULL);
 }
-
-/* ---- what stands before a run begins ---- */
 
 /* Lets followers catch up with the operator's changes. */
 static void settle_log(void)
@@ -135,8 +131,6 @@ static void prepare(void)
     }
 }
 
-/* ---- actions ---- */
-
 static void list(struct action_list *list, int client, enum coord_place place)
 {
     if (place == COORD_STEPS) {
@@ -150,8 +144,6 @@ static bool enabled(const struct action *action)
 {
     return action_has(action, TRAIT_STEP) ? steps_enabled(action) : faults_enabled(action);
 }
-
-/* ---- rest ---- */
 
 static bool servers_stand(void)
 {
@@ -183,9 +175,7 @@ static bool has_open(int client)
     return fakezk_handles(client) != 0;
 }
 
-/* ---- numbers ---- */
-
-/* Returns the zxid of the log. A number that is no zxid of the API stays as it is. */
+/* Returns the API's zxid less FAKEZK_EPOCH. A token that is no zxid of the API stays as it is. */
 static int64_t position(int64_t token)
 {
     return token >= FAKEZK_EPOCH ? token - FAKEZK_EPOCH : token;
@@ -197,8 +187,8 @@ static int32_t number_of_token(int64_t token)
     return fakezk_number(token - FAKEZK_EPOCH);
 }
 
-/* Returns the session of the handle that owns the node which the token names; otherwise that of the first
- * handle that has a session. */
+/* Returns the session that owns the node which `created` names, if a handle of the client has it. Otherwise
+ * returns the session of the first handle that has one; 0 = none has. */
 static int32_t session_of_grant(int client, int lock, int64_t created)
 {
     int32_t first = 0, owner = -1;
@@ -227,16 +217,14 @@ static bool has_container(void)
     return false;
 }
 
-/* ---- deliveries ---- */
-
 static bool drop_unread(const struct action *action)
 {
     LS_ASSERT(action->kind != ACTION_DELIVER || action->handle < FAKEZK_HANDLES_MAX);
     return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->handle);
 }
 
-/* Returns true if only the client ends its link and session, and no server has a fault: the end of one is
- * told to all judges. */
+/* Returns true if only the client ends its link and session. No server is frozen: judges would see the
+ * thaw. */
 static bool stands(int client)
 {
     return servers_stand() && fakezk_stands(client);
@@ -253,8 +241,6 @@ static uint32_t kind_of_delivery(const struct action *delivery)
     LS_ASSERT(delivery->kind == ACTION_DELIVER);
     return fakezk_next_kind(delivery->process, delivery->handle);
 }
-
-/* ---- the table ---- */
 
 /* Must equal CLIENT_NAMES of CMakeLists.txt. */
 static const char *const SYMBOLS[] = {
@@ -279,7 +265,6 @@ static const struct coord_word SETTINGS[] = {
     {NULL, 0},
 };
 
-/* Bits and sizes of the world and of the fake are the same. */
 _Static_assert(WORLD_DEFECT_WRAP == FAKEZK_DEFECT_WRAP, "");
 _Static_assert(WORLD_DEFECT_DROP_AT_CLOSE == FAKEZK_DEFECT_DROP_AT_CLOSE, "");
 _Static_assert(WORLD_SETTING_READ_ONLY == FAKEZK_SETTING_READ_ONLY, "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* From events of the fake to semantic events: paths become locks, clients become processes (D5). */
+/* Turns events of the fake into semantic events: paths become locks, clients become processes (D5). */
 #include "base/assert.h"
 #include "coordzk/internal.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-static size_t lock_path_size[WORLD_LOCKS_MAX]; /* bytes before the zero */
+static size_t lock_path_size[WORLD_LOCKS_MAX]; /* bytes without the zero */
 static char directory[WORLD_LOCKS_MAX][LS_RECIPE_DIRECTORIES_MAX][FAKEZK_PATH_MAX];
 static int directories; /* number of directories that the recipe names */
 
@@ -41,8 +41,8 @@ const char *lock_directory(int lock, int index)
     return index == directories ? the_host->lock_path[lock] : NULL;
 }
 
-/* Returns the class of a node, and its lock in *lock. Without classify() each child of the path is a
- * contender of the first lock. */
+/* Returns the class of a node, and its lock in *lock. Without classify(), or in a world of mutexes, each node
+ * is a contender, and *lock stays as it is. */
 static enum ls_node_class classify(const char *below, int *lock)
 {
     const struct ls_recipe *recipe = the_host->options->recipe;
@@ -62,7 +62,6 @@ static enum ls_node_class classify(const char *below, int *lock)
     return class;
 }
 
-/* Returns the role of a node below one of the directories. */
 static enum path_role role_of_node(const char *below, int *lock)
 {
     switch (classify(below, lock)) {
@@ -76,7 +75,6 @@ static enum path_role role_of_node(const char *below, int *lock)
     }
 }
 
-/* Returns the role of a node or directory below the path of a lock. */
 static enum path_role role_below(const char *below, int *lock)
 {
     const char *slash = strchr(below, '/');
@@ -133,8 +131,8 @@ const char *contender_of(int client, int lock)
     return found != NULL ? found : queued;
 }
 
-/* Returns the number of the directory that is this path or, of a node, its parent. Of several directories the
- * path of the lock is the last. */
+/* Returns the number of the directory that is this path or, of a node, its parent; UINT8_MAX = none. The path
+ * of the lock has the last number. */
 static uint8_t directory_of_path(const char *path, int lock, bool of_node)
 {
     size_t size = of_node ? (size_t)(strrchr(path, '/') - path) : strlen(path);
@@ -159,7 +157,7 @@ static struct event about_path(int kind, const struct fakezk_event *from, enum p
     return event;
 }
 
-/* Judges the data of a contender. Without configured contents a recipe may write any. */
+/* Judges the data of a contender. Without configured `contents` any data will do. */
 static void judge_contents(const struct fakezk_event *from)
 {
     LS_ASSERT(from->data_size >= 0);
@@ -196,7 +194,7 @@ static void node_event(int kind, const struct fakezk_event *from)
     }
 }
 
-/* Returns the capacity in four bytes, the highest first; 0 = the contents are none. */
+/* Returns the capacity in a node's data: 4 bytes, the highest first. 0 = the data are no capacity. */
 static int32_t capacity_in(const struct fakezk_event *from)
 {
     LS_ASSERT(from->data_size <= 0 || from->data != NULL);
@@ -207,7 +205,7 @@ static int32_t capacity_in(const struct fakezk_event *from)
     return capacity <= LS_RECIPE_COUNT_MAX ? (int32_t)capacity : 0;
 }
 
-/* Emits the change of the node of a lock's capacity, if the path is one. */
+/* Emits EVENT_COUNT_SET if the path is the node of a lock's capacity. */
 static void count_event(const struct fakezk_event *from)
 {
     enum path_role role;
@@ -270,7 +268,7 @@ static uint8_t kind_of_name(const char *op)
     return EVENT_REQUEST_OTHER;
 }
 
-/* Returns the kind of a request. Names are compared once for each op, not for each request. */
+/* Caches kind_of_name(): names are compared once for each op, not for each request. */
 static int request_kind(int op)
 {
     static uint8_t known[32]; /* kind + 1 */
@@ -284,12 +282,11 @@ static int request_kind(int op)
     return known[op] - 1;
 }
 
-/* Emits the event of a link or session. While a handle is closed for good, no process is left to hear of
- * it. */
+/* Emits the event of a link or session. During a recipe's stop() no process is left to hear of it. */
 static void session_event(const struct fakezk_event *from)
 {
     if (the_host->stopping() || from->code == ZOO_READONLY_STATE) {
-        return; /* a read-only server confirms no session: judges hear of it from the recipe */
+        return; /* a read-only server confirms no session; the recipe reports it */
     }
     int kind = EVENT_AUTH_FAILED;
     if (from->code == ZOO_CONNECTED_STATE) {
@@ -373,7 +370,7 @@ void events_observe(void *ctx, const struct fakezk_event *from)
         the_host->offence(from->client, EVENT_OFFENCE_HANDLE, from->path);
         break;
     case FAKEZK_CALL_FAILED:
-        the_host->wake(from->client); /* the next attempt is another one: it has memory */
+        the_host->wake(from->client); /* the next attempt differs: it has memory */
         break;
     case FAKEZK_ABORTED:
         the_host->offence(from->client, EVENT_OFFENCE_CRASH, from->path);

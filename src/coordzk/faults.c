@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Faults of links, sessions, servers and the operator: the enabled ones, and their effects. */
+/* Faults of links, sessions, servers and the operator: which are enabled, and what they do. */
 #include "base/assert.h"
 #include "coordzk/internal.h"
 
@@ -9,8 +9,6 @@
 #include <zookeeper/zookeeper.h>
 
 _Static_assert(WORLD_LINKS_MAX == FAKEZK_HANDLES_MAX, "each handle has a link");
-
-/* ---- of a client, in canonical order ---- */
 
 static struct action *add_cut(struct action_list *list, int client, int link, int keep, int apply)
 {
@@ -60,7 +58,7 @@ static void add_expiries(struct action_list *list, int client)
     }
 }
 
-/* Adds a fault at each lock where the client has a contender, if the budget pays. */
+/* Adds a fault of this kind at each lock where the client has a contender, if the budget pays. */
 static void add_at_contenders(struct action_list *list, int kind, int client)
 {
     LS_ASSERT(kind >= 0 && kind < ACTION_KINDS && world_action_infos[kind].fault > 0);
@@ -103,9 +101,7 @@ static void add_sessions(struct action_list *list, int client)
     }
 }
 
-/* ---- of nobody ---- */
-
-/* Returns the directory of a lock that the server may sweep, the deepest first; NULL if there is none. */
+/* Returns the first directory of a lock that the server may sweep, the lock's path last; NULL = none. */
 static const char *sweepable_directory(int lock)
 {
     int i = 0;
@@ -115,9 +111,8 @@ static const char *sweepable_directory(int lock)
     return lock_directory(lock, i);
 }
 
-/* Writes the path, below the chroot, of the directory that an operator would remove next. It begins with the
- * lock's directory, and goes on with the existing ones above it. Returns false if there is none, or if it has
- * children. */
+/* Writes the path of the directory that an operator would remove next. This is an empty one of the lock, or
+ * else the next existing one above, below the chroot. False: there is none, or it has children. */
 static bool empty_directory(int lock, char path[FAKEZK_PATH_MAX])
 {
     const char *root = the_host->options->chroot;
@@ -175,8 +170,8 @@ void faults_list(struct action_list *list, int client, enum coord_place place)
     case COORD_SERVICE:
         add_service_faults(list);
         break;
-    case COORD_STEPS: /* see steps.c */
-    case COORD_ENDS:  /* ZooKeeper has no kinds of its own */
+    case COORD_STEPS:
+    case COORD_ENDS: /* ZooKeeper has no kinds of its own */
         break;
     }
 }
@@ -193,8 +188,6 @@ const char *faults_lacking(const struct world_options *options, enum world_fault
         return NULL;
     }
 }
-
-/* ---- what is enabled ---- */
 
 static bool is_enabled_on_client(const struct action *action)
 {
@@ -254,8 +247,6 @@ bool faults_enabled(const struct action *action)
     return action_has(action, TRAIT_ON_PROCESS) ? is_enabled_on_client(action)
                                                 : is_enabled_on_service(action);
 }
-
-/* ---- doing one ---- */
 
 static void do_to_contender(const struct action *action)
 {
@@ -349,9 +340,7 @@ void faults_do(const struct action *action)
     }
 }
 
-/* ---- what an expiry costs ---- */
-
-/* Returns true if an open handle of the client has the session: the client may come back for it. */
+/* Returns true if an open handle of the client has the session, so that it may come back. */
 static bool is_owned(int client, int32_t session)
 {
     LS_ASSERT(session > 0);

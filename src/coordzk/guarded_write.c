@@ -4,13 +4,11 @@
 /* Guarded writes: an application's use of the guard of a lock (D12).
  *
  * The resource is the data of the lock's directory. A write is one multi: the recipe's check that the
- * contender node of the hold exists, and a set. The process behaves like an application that must get its
- * write done. After every lost answer it sends the write again, over the next link and also in the next
- * session. It uses the guard that it was given when it held. The guard makes that harmless: once the hold is
- * over, the multi is refused.
+ * contender node of the hold exists, and a set. Its process must get the write done. After each lost answer
+ * it sends the write again, over the next link or in the next session, with the guard that it was given when
+ * it held. That is harmless: once the hold is over, the guard lets the multi fail.
  *
- * A write is kept in the process's heap until it is answered, because the client library writes its results
- * there. */
+ * The process's heap keeps a write until it is answered, because the client library writes results there. */
 #include "coordzk/internal.h"
 
 #include "base/assert.h"
@@ -25,10 +23,10 @@ struct guarded {
     uint8_t process;
     uint8_t lock;
     uint8_t owner;
-    uint8_t sent;               /* 1 while its answer is due */
+    uint8_t sent;               /* 1: sent, and not answered */
     int64_t token;              /* position of the hold's token */
     char path[FAKEZK_PATH_MAX]; /* path of the guard */
-    char data[40];              /* the data names its writer: the world reads it in the log */
+    char data[48];              /* names the writer, as the world reads it in the log */
     zoo_op_t ops[2];            /* the guard, and the set */
     zoo_op_result_t results[2];
 };
@@ -74,7 +72,6 @@ static void tell(const struct guarded *write, int rc)
     the_host->event(&event);
 }
 
-/* Tells the writer of the result, and ends the write. */
 static void end(struct guarded *write, int rc)
 {
     LS_ASSERT(!write->sent);
@@ -82,8 +79,7 @@ static void end(struct guarded *write, int rc)
     drop(write);
 }
 
-/* Returns true if it is unknown whether the write was done, or if it was not because the link or the session
- * ended. */
+/* Returns true if link or session ended before a clear answer: the write has to be sent again. */
 static bool is_unanswered(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZSESSIONEXPIRED || rc == ZSESSIONMOVED ||
@@ -115,8 +111,8 @@ static void on_answered(int rc, const void *data)
     answered((struct guarded *)(uintptr_t)data, rc);
 }
 
-/* Sends a write for a recipe without multi(). The call is made unless the handle is dead, because on a dead
- * handle zoo_amulti() ends the process (F16). In a world nothing comes between the question and the call. */
+/* Sends a write for a recipe without multi(), unless the handle is dead: zoo_amulti() would end the process
+ * then (F16). In a world nothing comes between this question and the call. */
 static int send_plainly(struct guarded *write)
 {
     zhandle_t *zh = recipe()->handle(the_host->state(write->process));
@@ -130,7 +126,7 @@ static int send_plainly(struct guarded *write)
     return LS_OK;
 }
 
-/* Sends a write. Without a connection it is not taken, and waits for the next one. */
+/* Sends a write. If there is no connection, it waits for the next one. */
 static void issue(struct guarded *write)
 {
     LS_ASSERT(!write->sent || the_host->kept(write->process) != NULL);
@@ -148,7 +144,6 @@ static void issue(struct guarded *write)
     }
 }
 
-/* Appends a write to those of its process. */
 static void append(struct guarded *write)
 {
     LS_ASSERT(write->next == NULL);
@@ -187,7 +182,7 @@ void guarded_start(int client, int lock, int owner, int64_t position)
     issue(write);
 }
 
-/* In a new session nothing is under way, even if answers of the old one are still due (F21). */
+/* In a new session no write is under way, even if an answer from the old one is still due (F21). */
 void guarded_resume(int client, bool new_session)
 {
     struct guarded *next;

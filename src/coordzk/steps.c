@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The fake's steps as actions of the world: the enabled ones, those of a well-behaved system, and their
- * news. */
+/* The fake's steps as actions of the world. */
 #include "coordzk/internal.h"
 
 #include "base/assert.h"
@@ -48,8 +47,6 @@ void step_of_action(const struct action *action, struct fakezk_step *out)
     LS_ASSERT(kind_of_step[out->kind] == action->kind);
 }
 
-/* ---- what can happen ---- */
-
 static struct fakezk_step steps[STEPS_MAX];
 
 void steps_list(struct action_list *list, int client)
@@ -75,9 +72,9 @@ bool steps_enabled(const struct action *action)
     return fakezk_can_step(&step);
 }
 
-/* Returns true if a well-behaved system takes the step. A refused request, a lagging follower, a late commit
- * and a missing answer are left to scripts and searches. In timed worlds a step that has become due is no
- * choice. */
+/* Returns true if a well-behaved system takes the step. Scripts and searches choose refused requests, lagging
+ * followers, late commits and, without a clock, expiries and clients that give up. With a clock these last
+ * two are no choice: they are due. */
 static bool well_behaved(const struct fakezk_step *step)
 {
     switch ((enum fakezk_step_kind)step->kind) {
@@ -107,8 +104,7 @@ bool steps_next_by_default(int client, struct action *out)
     return false;
 }
 
-/* Chooses the commit of a late write when no other step is left. Time passes before it, so a reconnect comes
- * first. */
+/* Chooses the commit of a late write, for when no other step is left: a reconnect comes before it. */
 bool steps_last_by_default(struct action *out)
 {
     int count = fakezk_steps_in_turn((int)FAKEZK_NONE, steps, STEPS_MAX);
@@ -121,10 +117,8 @@ bool steps_last_by_default(struct action *out)
     return false;
 }
 
-/* ---- doing one ---- */
-
-/* Notes for which processes a step is news. A commit or the end of a session is news for all, a link for its
- * process. A request that was read or refused is none. */
+/* Notes for which processes a step is news: a commit or the end of a session for all, a link for its process.
+ * A request that is read, or refused, is no news. */
 static void note_news(const struct fakezk_step *step, int32_t zxid, struct coord_news *news)
 {
     LS_ASSERT(step->kind != FAKEZK_APPLY || fakezk_last_zxid() >= zxid);

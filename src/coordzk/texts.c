@@ -11,14 +11,11 @@
 
 #define DUMP_BYTES (256u << 10)
 
-/* ---- labels ---- */
-
 static const char *process_name(int client)
 {
     return the_host->options->name[client];
 }
 
-/* Returns the index of this session among its client's closing sessions, from 0 on. */
 static int closing_index(const struct action *action)
 {
     int32_t sessions[COORD_SESSIONS_MAX];
@@ -75,7 +72,7 @@ static bool is_one_of(const char *const *words, const char *word, size_t size)
     return false;
 }
 
-/* Returns the size of the request's name in a reply's: 6 for "create-reply"; 0 = it is no reply. */
+/* Returns the length of the request's name in that of a reply: 6 for "create-reply"; 0 = no reply. */
 static size_t stem_of_reply(const char *what, size_t size)
 {
     static const char END[] = "-reply";
@@ -83,7 +80,7 @@ static size_t stem_of_reply(const char *what, size_t size)
     return size > end && strncmp(what + size - end, END, end) == 0 ? size - end : 0;
 }
 
-/* Returns true for words of fakezk_describe_step(), with or without a suffix. */
+/* Returns true for the words of fakezk_describe_step(), also with a suffix such as "/2". */
 bool texts_label_word(const char *word)
 {
     static const char *const REQUESTS[] = {"create", "delete", "exists", "get",     "set",   "list", "sync",
@@ -107,9 +104,7 @@ bool texts_label_word(const char *word)
     return is_one_of(REQUESTS, word, stem > 0 ? stem : size) || is_one_of(OTHERS, word, size);
 }
 
-/* ---- what a delivery brings ---- */
-
-/* Writes the name of a code. Codes that recipes tell apart have one. */
+/* Writes the name of a code, if recipes tell it apart, or its number. */
 static void name_code(int rc, char *text, size_t size)
 {
     static const struct {
@@ -139,7 +134,7 @@ static void name_code(int rc, char *text, size_t size)
     snprintf(text, size, "rc=%d", rc);
 }
 
-/* The description of a delivery. `code` and `rc` are valid for replies only. */
+/* A delivery; `code` and `rc` are valid for replies only. */
 struct delivery {
     struct fakezk_step step;
     char what[FAKEZK_PATH_MAX], code[32];
@@ -159,11 +154,11 @@ static void look_at(const struct action *action, struct delivery *delivery)
     }
 }
 
-#define NAMES_TOLD_MAX 8 /* most names of a list that are written */
-#define DIGITS 10        /* number of digits at the end of a sequential node's name */
+#define NAMES_TOLD_MAX 8 /* names of a list that are written, at most */
+#define DIGITS 10        /* digits of a sequence number */
 
-/* Writes the names of a list in their order: of a contender its number and its process, any other name as it
- * is. Then how many more there are. */
+/* Writes the names of a list in their order, of a sequential node its number alone, and its process if it is
+ * ephemeral. Then writes how many more there are. */
 static void say_names(const struct delivery *delivery, char *text, size_t size)
 {
     const char *name[NAMES_TOLD_MAX];
@@ -199,8 +194,8 @@ void texts_answer(const struct action *action, char text[WORLD_LABEL_MAX])
     }
 }
 
-/* Writes the stimulus of a delivery. A reply has its code. A watch event says whose node it is about: unknown
- * if it is found out at a reconnect. */
+/* Writes the stimulus of a delivery. A reply has its code. A watch event says whose node it is about, or
+ * "unknown" if it was found at a reconnect. */
 void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
 {
     struct delivery delivery;

@@ -32,13 +32,13 @@
 struct armed {
     struct armed *next; /* due at the same time or later */
     int64_t due_ns;
-    uint32_t id; /* id in struct ls_timer */
+    uint32_t id; /* id, as in `armed` of struct ls_timer */
     ls_timer_fn fn;
     void *ctx;
     struct ls_timer *timer;
 };
 
-/* A thread that runs timers. It stays until the environment is closed. */
+/* A thread that runs timers until the environment is closed. */
 struct runner {
     struct runner *next;
     pthread_t thread;
@@ -46,11 +46,11 @@ struct runner {
 
 struct ls_env {
     pthread_mutex_t mutex;
-    pthread_cond_t changed; /* the leader sleeps here: the earliest timer has changed; monotonic clock */
-    pthread_cond_t lead;    /* the followers sleep here: the lead is free */
+    pthread_cond_t changed; /* the leader sleeps here until a timer is due; monotonic clock */
+    pthread_cond_t lead;    /* the followers sleep here until the lead is free */
     struct runner *runners;
     struct armed *armed;
-    int64_t wakes_ns; /* time at which the leader wakes by itself; INT64_MIN = it does not sleep */
+    int64_t wakes_ns; /* the leader's next wake-up; INT64_MAX = none, INT64_MIN = it is awake, or signalled */
     uint32_t last_id;
     uint32_t followers;
     atomic_uint inside;  /* threads between ls_env_lock() and ls_env_unlock(), including sleeping ones */
@@ -60,8 +60,6 @@ struct ls_env {
 };
 
 _Static_assert(sizeof(pthread_cond_t) <= sizeof(struct ls_waiter), "a waiter holds a condition variable");
-
-/* ---- the mutex ---- */
 
 void ls_env_lock(struct ls_env *env)
 {
@@ -108,10 +106,8 @@ void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)
     pthread_cond_broadcast(condition(waiter));
 }
 
-/* ---- threads ---- */
-
-/* The environments whose callbacks this thread is in: a callback of one environment may block on another
- * one. Beyond NESTED_MAX, every environment counts as entered: calls are refused then, and never hang. */
+/* The environments whose callbacks this thread is in: one callback may block on another environment. Beyond
+ * NESTED_MAX every environment counts as entered, so that calls are refused and never hang. */
 enum { NESTED_MAX = 8 };
 
 static _Thread_local struct {
@@ -152,8 +148,6 @@ uint64_t ls_env_self(struct ls_env *env)
         self = LS_ENV_THREAD | (atomic_fetch_add(&last, 1) + 1);
     return self;
 }
-
-/* ---- time ---- */
 
 static int64_t now_ns(clockid_t clock)
 {
@@ -237,8 +231,8 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
 
 /* ---- the threads that run timers ---- */
 
-/* Sleeps until the earliest timer is due. A stop of that timer does not end the sleep early. Takes the
- * timer out of the list, and copies it. Returns false if it is time to stop. */
+/* Sleeps until the earliest timer is due; a stop of that timer does not end the sleep early. Takes the due
+ * timer out of the list, into *due. False: the environment is being closed. */
 static bool await_due(struct ls_env *env, struct armed *due)
 {
     while (!env->stopping) {
@@ -271,8 +265,7 @@ static void follow(struct ls_env *env)
 
 static int add_runner(struct ls_env *env);
 
-/* Offers the lead to a follower. It gets the mutex, and with it the lead, when the timer's function drops
- * the mutex. */
+/* Offers the lead to a follower, which gets it with the mutex: when the timer's function drops that. */
 static void offer_lead(struct ls_env *env)
 {
     env->led = false;
@@ -315,8 +308,6 @@ static int add_runner(struct ls_env *env)
     return LS_OK;
 }
 
-/* ---- bytes ---- */
-
 void ls_env_random(struct ls_env *env, void *bytes, size_t size)
 {
     (void)env;
@@ -351,8 +342,6 @@ void ls_env_free(struct ls_env *env, void *memory)
     free(memory);
 }
 
-/* ---- life ---- */
-
 static int init_condition(pthread_cond_t *cond)
 {
     pthread_condattr_t attributes;
@@ -375,7 +364,7 @@ static void join_runners(struct ls_env *env)
     }
 }
 
-/* Starts a leader and a follower, so that one session never has to wait for a thread to be made. */
+/* Starts a leader and a follower, so that a single session never waits for a thread to be made. */
 static int add_runners(struct ls_env *env)
 {
     ls_env_lock(env);
@@ -416,7 +405,7 @@ free_memory:
     return LS_ENOMEM;
 }
 
-/* Waits for callers that were answered by the close of their session and may not have returned yet. */
+/* Waits for calls that the close of their session has answered, and that have not returned yet. */
 static void await_callers(struct ls_env *env)
 {
     ls_env_lock(env);
@@ -434,7 +423,7 @@ int ls_env_pthread_close(struct ls_env *env)
     pthread_cond_broadcast(&env->changed);
     pthread_cond_broadcast(&env->lead);
     ls_env_unlock(env);
-    join_runners(env); /* no runner is added any more: only a call adds one, and the sessions are closed */
+    join_runners(env); /* only run_timers() adds runners, and not while `stopping` */
     await_callers(env);
     while (env->armed) {
         struct armed *armed = env->armed;

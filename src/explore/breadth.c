@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Breadth-first search: all states of one depth come before those of the next, so the first violation that
- * it finds has a shortest run. Each state has its parent and the action that led to it. For states of the
- * frontier, which are not expanded yet, the numbers of their blocks are kept too. */
+/* Breadth-first search: all states of one depth come before those of the next, so the first violation found
+ * has a shortest run. A state's parent and the action from it are kept, and its block numbers until it is
+ * expanded. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/assert.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct origin {
-    uint32_t parent; /* number of a state */
+    uint32_t parent; /* number of the state that it was found from; 0 for the first state */
     uint32_t depth;
     struct action action;
 };
@@ -21,12 +21,12 @@ struct origin {
 struct wave {
     struct search *search;
     struct expansion *expansion;
-    struct origin *origin; /* of each state, in the order in which the states were found */
+    struct origin *origin; /* by number of a state: states are numbered as they are found */
     size_t states, states_max;
-    size_t next;     /* the first state of the frontier */
-    uint32_t *waits; /* of each state from number `first` on, the numbers of its blocks */
+    size_t next;     /* number of the first state that is not expanded */
+    uint32_t *waits; /* the block numbers of the states from number `first` on */
     size_t first, waits_max;
-    size_t blocks; /* how many numbers make a state */
+    size_t blocks; /* length of a state: one number for each block */
 };
 
 static uint32_t *state_at(const struct wave *w, size_t state)
@@ -35,8 +35,8 @@ static uint32_t *state_at(const struct wave *w, size_t state)
     return w->waits + (state - w->first) * w->blocks;
 }
 
-/* Makes room. The frontier moves to the start of the list if more than half is expanded, else the list
- * grows. */
+/* Moves the frontier to the start of the list if more than half of the list is expanded; else grows the
+ * list. */
 static bool make_room_to_wait(struct wave *w)
 {
     LS_ASSERT(w->first <= w->next && w->next <= w->states);
@@ -82,7 +82,7 @@ static bool add_state(struct wave *w, size_t parent, const struct action *action
     return true;
 }
 
-/* Keeps the path to a state, and behind it `last` unless that is NULL. */
+/* Keeps the actions from the first state to this one, and then `last` unless it is NULL. */
 static void keep_path(struct wave *w, size_t state, const struct action *last)
 {
     uint64_t length = w->origin[state].depth;

@@ -19,14 +19,14 @@
 #define MAGIC_BYTES 16
 #define STACKS_MAX 1000000u
 #define FINGERPRINTS_AT_ONCE 65536u
-#define REST_AFTER 50 /* the pause after a checkpoint, in times that it took: so they cost 2 % at most */
+#define REST_AFTER 50 /* least pause, in durations of the write before it: checkpoints cost at most 2 % */
 
 /* Numbers of a checkpoint, in the order of the file. */
 enum number {
-    NUMBER_STAGE, /* enum stage */
+    NUMBER_STAGE,
     NUMBER_SET,
     NUMBER_LAYER,
-    NUMBER_SUM_STATES, /* of the sets before this one */
+    NUMBER_SUM_STATES, /* sums over the sets of run constants before this one */
     NUMBER_SUM_TRANSITIONS,
     NUMBER_SUM_DEPTH,
     NUMBER_STATES,
@@ -49,13 +49,12 @@ enum stage {
     STAGES
 };
 
-/* The identity of a search. */
 struct identity {
     char *build, *options, *scenario; /* owned */
     size_t build_size, options_size, scenario_size;
 };
 
-/* Lies in memory that the workers of a search share. Its pointers were set before the workers were forked. */
+/* Lies in memory that all workers share. Its pointers are set before the workers are forked. */
 struct checkpoint {
     const char *path; /* the file to write; NULL = none */
     double every_s, due_s;
@@ -133,7 +132,6 @@ static void put_stats(struct savefile_writer *file, const struct check_stats *st
     }
 }
 
-/* Steps are written for the scenario's processes alone. */
 static void put_tried(struct savefile_writer *file, const struct search *search)
 {
     const struct tried *tried = &search->run->tried;
@@ -205,7 +203,6 @@ void checkpoint_save(struct search *search, const struct check_stats *stats, con
     search->counts->saving = false;
 }
 
-/* Writes a checkpoint without stacks and fingerprints. */
 static void save_stage(struct search *search, enum stage stage)
 {
     struct savefile_writer file;
@@ -304,7 +301,7 @@ static bool take_stats(struct savefile_reader *file, struct check_stats *stats)
     return true;
 }
 
-/* Reads a number that has at most `bits` bits. */
+/* Reads a number; false if it has more than `bits` bits. */
 static bool take_bits(struct savefile_reader *file, int bits, uint32_t *out)
 {
     uint64_t number;
@@ -382,8 +379,6 @@ static bool take_fingerprints(struct savefile_reader *file, struct search *searc
     return true;
 }
 
-/* ---- before the search ---- */
-
 static int complain(const char *path, const char *what, char found[CHECKPOINT_TEXT_MAX])
 {
     snprintf(found, CHECKPOINT_TEXT_MAX, "%.1000s%s%.300s", path, what[0] != 0 ? ": " : "", what);
@@ -430,8 +425,6 @@ int checkpoint_check(const char *path, const char *identity, const struct scenar
     free_identity(&is);
     return result;
 }
-
-/* ---- life ---- */
 
 void checkpoint_is_wrong(struct search *search, const char *why)
 {

@@ -3,16 +3,16 @@
 
 /* Checkpoints: a search is written to a file from time to time, and can be continued from it later.
  *
- * The file has the frontier as actions (stack.h), the fingerprints of the known states, counts and premises.
- * It has no images of worlds. Only the same build of the program continues it, with the same scenario and the
- * same `identity` (explore.h). Limits and the number of workers may differ.
+ * The file has the frontier as actions (stack.h), the fingerprints of the known states, counts and premises,
+ * but no worlds. Only the same build of the program continues it, with the same scenario and the same
+ * `identity` (explore.h). Limits and the number of workers may differ.
  *
- * A checkpoint is taken between the expansions of two states. Each known state is then either expanded or
- * in the frontier, so no state is counted twice or left out.
+ * A checkpoint is taken between the expansions of two states. Each known state is then either expanded or in
+ * the frontier, so no state is counted twice or left out.
  *
- * search->checkpoint is NULL if the search is neither kept nor continued. Then all questions are answered
- * with no, and checkpoint_save_layers() and _end() do nothing. checkpoint_set(), _layer(), _enter(),
- * _is_wrong() and _save() must not be called. */
+ * search->checkpoint is NULL if no checkpoint is written or continued. Then all questions are answered with
+ * no, and checkpoint_save_layers() and _end() do nothing. checkpoint_set(), _layer(), _enter(), _is_wrong()
+ * and _save() must not be called. */
 #ifndef EXPLORE_CHECKPOINT_H
 #define EXPLORE_CHECKPOINT_H
 
@@ -21,8 +21,8 @@
 
 #define CHECKPOINT_TEXT_MAX 1400
 
-/* Checks that the file is complete, and that it is of this build, these options and this scenario. Returns
- * 0; or -1 with texts in `expected` and `found`. */
+/* Checks that the file is complete, and of this build, these options and this scenario. Returns 0; or -1 with
+ * texts for a complaint in `expected` and `found`. */
 int checkpoint_check(const char *path, const char *identity, const struct scenario *scenario,
                      char expected[CHECKPOINT_TEXT_MAX], char found[CHECKPOINT_TEXT_MAX]);
 
@@ -31,46 +31,41 @@ int checkpoint_check(const char *path, const char *identity, const struct scenar
 bool checkpoint_open(struct search *search);
 void checkpoint_close(struct search *search);
 
-/* ---- continuing ---- */
-
 /* Returns true until checkpoint_enter() if the search is continued from a file. */
 bool checkpoint_resumes(const struct search *search);
 
-/* Where the search continues. First: nothing is left to do, or only the liveness (liveness.h) of a set of run
- * constants. Otherwise: the number of that set, and the fault budget of the layer. */
+/* Tell where the search continues: behind its end, or behind all layers of a set of run constants, before its
+ * liveness (liveness.h) is judged. Return the number of that set, and the fault budget of its layer. */
 bool checkpoint_is_done(const struct search *search);
 bool checkpoint_layers_done(const struct search *search);
 int checkpoint_set(const struct search *search);
 int checkpoint_layer(const struct search *search);
 
-/* Sets counts and premises from the file, and fills search->visited if the file has states. Returns false
- * if that fails; search->wrong or search->limit says why. */
+/* Sets counts and findings from the file, and fills search->visited if the file has states. Returns false if
+ * that fails; search->wrong or search->limit says why. */
 bool checkpoint_enter(struct search *search);
 
-/* Returns a stack that no worker has got yet, owned by the checkpoint; NULL if there are no more. */
+/* Returns a stack that no worker has taken yet, owned by the checkpoint; NULL if there is none. */
 const struct stack *checkpoint_take(const struct search *search);
 
-/* Sets search->wrong: the file cannot be continued. */
 void checkpoint_is_wrong(struct search *search, const char *why);
 
-/* ---- keeping ---- */
-
-/* Returns true if the search has a file to be kept in. */
+/* Returns true if checkpoints are to be written. */
 bool checkpoint_is_wanted(const struct search *search);
 
-/* Returns true if it is time to keep it again. */
 bool checkpoint_is_due(const struct search *search);
 
-/* Writes a checkpoint with these stacks and those that no worker has taken. `stats` are those of all workers,
- * which add no states meanwhile. If writing fails, the search goes on. */
+/* Writes a checkpoint with these `count` stacks and those that no worker has taken. `stats` are the findings
+ * of all workers, which add no states meanwhile. checkpoint_error() tells of a failure; the search goes
+ * on. */
 void checkpoint_save(struct search *search, const struct check_stats *stats, const struct stack *stacks,
                      int count);
 
-/* Write that all layers of this set are complete, and that nothing is left to do. */
+/* Write a checkpoint without states: all layers of this set are complete; nothing is left to do. */
 void checkpoint_save_layers(struct search *search);
 void checkpoint_save_end(struct search *search);
 
-/* Returns the errno of the last attempt to write, 0 = it succeeded. */
+/* Returns the errno of the last write; 0 = it succeeded, or there was none. */
 int checkpoint_error(const struct search *search);
 
 #endif

@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Depth-first search: it goes down into one new successor of a state, then into the others.
- *
- * * All new successors of a state are found at once and pushed on a stack. The states on the stack wait, or
- * are on the path from the first state to the present one. */
+/* Depth-first search. All new successors of a state are pushed on a stack at once, and the last one is
+ * expanded next. A state on the stack waits, or is on the path from the first state to the present one. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/assert.h"
 #include "explore/checkpoint.h"
 #include "explore/expansion.h"
 #include "explore/self_check.h"
-#include "explore/work_queue.h"
+#include "explore/work_sharing.h"
 #include "state/visited.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A state on the stack. The numbers of its blocks are in `state` of struct descent. */
+/* A state on the stack. Its block numbers are in `state` of struct descent. */
 struct place {
-    struct action action; /* the action that led to the state */
+    struct action action;
     enum { PLACE_WAITS, PLACE_ON_PATH, PLACE_GIVEN_AWAY, PLACE_UNSEEN } is;
 };
 
 struct descent {
     struct search *search;
     struct expansion *expansion;
-    const struct share_piece *piece; /* its path leads to the first place; NULL = that is the first state */
+    const struct share_piece *piece; /* another worker's: its path leads to the first place; NULL = none */
     struct place *place;
     uint32_t *state;
-    size_t blocks; /* how many numbers make a state */
+    size_t blocks;
     size_t places, places_max;
     size_t depth; /* places on the path, without the first */
     bool whole;   /* all work that is left is on the stack */
@@ -74,7 +72,6 @@ static bool push(struct descent *d, const struct action *action, const uint32_t 
     return true;
 }
 
-/* Pushes a successor if it is new. Returns false if the search is over. */
 static bool visit(struct descent *d, int successor)
 {
     struct search *search = d->search;
@@ -95,8 +92,8 @@ static bool visit(struct descent *d, int successor)
     }
 }
 
-/* Pushes the successor at which a limit ended the search, which may be counted already, and those behind it,
- * for a checkpoint. `first` is in the order of the list: with --subsume there are no checkpoints. */
+/* For a checkpoint, pushes the successors from `first` on, at which a limit ended the search. That one may be
+ * counted already. --subsume, which takes another order, excludes checkpoints. */
 static void leave_unseen(struct descent *d, int first, int count)
 {
     LS_ASSERT(first >= 0 && first < count);
@@ -112,9 +109,7 @@ static void leave_unseen(struct descent *d, int first, int count)
     d->whole = well;
 }
 
-/* ---- paths ---- */
-
-/* Copies the actions of the path below a place, from the second place on. Returns how many they are. */
+/* Copies the actions of the path's places from 1 to `place` - 1. Returns their number. */
 static size_t copy_path(const struct descent *d, struct action *to, size_t place)
 {
     LS_ASSERT(place <= d->places);
@@ -165,8 +160,6 @@ static void keep_path(struct descent *d)
     search_keep_path(search, path, path != NULL ? length : 1);
 }
 
-/* ---- the search ---- */
-
 static void pop(struct descent *d)
 {
     LS_ASSERT(d->places > 0 && d->place[d->places - 1].is != PLACE_WAITS);
@@ -194,7 +187,7 @@ static bool go_down(struct descent *d)
     d->whole = false;
     int count = expansion_of(d->expansion, state, depth_of(d));
     for (int i = 0; i < count; i++) {
-        /* Faults are listed last. With --subsume they go first: the top of the stack has more left. */
+        /* Faults are listed last; --subsume pushes them first, so that states with more budget go first. */
         if (!visit(d, d->search->options->subsume ? count - 1 - i : i)) {
             leave_unseen(d, i, count);
             return false;
@@ -204,7 +197,7 @@ static bool go_down(struct descent *d)
     return count >= 0;
 }
 
-/* Expands one state, or goes one step back. Returns false if the search is over. */
+/* Expands the last place, or pops it if it is expanded already. Returns false if the search is over. */
 static bool advance(struct descent *d)
 {
     if (d->places == 0) {
@@ -217,7 +210,6 @@ static bool advance(struct descent *d)
     return go_down(d);
 }
 
-/* Drops all contents that no state on the stack has. */
 static bool sweep(struct descent *d)
 {
     bool swept = expansion_sweep(d->expansion);
@@ -241,8 +233,8 @@ static void note_progress(struct descent *d)
 
 /* ---- among several workers ---- */
 
-/* Gives the waiting successors of one state of the path to another worker. The state is the one nearest to
- * the first state that has some: below it lies the most work. The last place of the stack stays. */
+/* Gives the waiting successors of one state of the path to another worker. That state is the one nearest to
+ * the first state that has any, because most work lies below it. The last place of the stack stays. */
 static void give_away(struct descent *d)
 {
     static struct share_piece piece;
@@ -272,7 +264,7 @@ static void give_away(struct descent *d)
     }
 }
 
-/* Does the path of a piece, and pushes its untried states. The giver has counted all of them already. */
+/* Does the path of a piece, and pushes its untried states, which the giver has counted already. */
 static bool enter_piece(struct descent *d)
 {
     const struct share_piece *piece = d->piece;
@@ -308,7 +300,6 @@ static bool add_place(struct stack *stack, const struct place *place)
     return place->is == PLACE_GIVEN_AWAY || stack_add(stack, &place->action, MARKS[place->is]);
 }
 
-/* Writes the stack as actions. Returns false if memory is short. */
 static bool list_stack(const struct descent *d, struct stack *stack)
 {
     bool well = true;
@@ -325,8 +316,7 @@ static bool list_stack(const struct descent *d, struct stack *stack)
     return well;
 }
 
-/* Keeps the stack. A single worker writes the checkpoint itself; several hand their stacks to
- * work_queue.h. */
+/* Keeps the stack: one worker writes the checkpoint itself, several give their stacks to work_sharing.h. */
 static void keep(struct descent *d)
 {
     struct search *search = d->search;
@@ -340,7 +330,7 @@ static void keep(struct descent *d)
     stack_free(&stack);
 }
 
-/* Keeps the stack at the end of the search, if a limit ended it. */
+/* Keeps the stack at the end of the search, if a limit or another worker ended it. */
 static void keep_rest(struct descent *d)
 {
     struct search *search = d->search;
@@ -364,10 +354,9 @@ static bool keep_is_due(const struct search *search)
     return search->share != NULL ? share_is_held(search->share) : checkpoint_is_due(search);
 }
 
-/* State of continuing from a stack. */
 struct again {
     struct descent *d;
-    size_t last; /* the last place on the path: the next entries are its successors */
+    size_t last; /* index of the last place on the path; the next entries are its successors */
     bool listed; /* `action` has the enabled actions of that place */
     struct action action[WORLD_ACTIONS_MAX];
     int actions;
@@ -393,8 +382,7 @@ static bool do_again(struct again *again, const struct action *action)
     return false;
 }
 
-/* Pushes the state of an entry. An unseen one is counted now; if that meets a limit again, it stays
- * unseen. */
+/* Pushes an entry's state. An unseen one is looked up first: dropped if known, still unseen at a limit. */
 static bool take_back(struct again *again, const struct action *action, enum stack_mark mark,
                       const uint32_t *state, uint64_t fingerprint)
 {
@@ -457,8 +445,6 @@ static bool enter_stack(struct descent *d, const struct stack *stack)
     d->whole = well;
     return well;
 }
-
-/* ---- begin and end ---- */
 
 static bool open_descent(struct descent *d)
 {

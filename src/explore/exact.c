@@ -15,7 +15,6 @@
 #define CHUNK_BYTES (4u << 20)
 #define STATE_BYTES_MAX (1u << 20)
 
-/* Where a state is stored. Entries are in the order in which states were added. */
 struct entry {
     uint64_t fingerprint;
     const unsigned char *packed;
@@ -39,7 +38,6 @@ size_t exact_bytes(const struct exact *exact)
            exact->chunks * CHUNK_BYTES;
 }
 
-/* Makes room for one entry more, unless the list or the table would grow beyond the limit. */
 static bool make_room(struct exact *exact)
 {
     size_t more = hash_table_is_full(&exact->numbers) ? hash_table_bytes(&exact->numbers) : 0;
@@ -97,7 +95,7 @@ void exact_close(struct exact *exact)
 }
 
 /* Returns true if the state in exact->packed is stored. Equal bytes are compressed to equal bytes, so
- * compressed states are compared. *twin: a different state has its fingerprint. */
+ * compressed states are compared. Sets *twin if a different state has the same fingerprint. */
 static bool is_there(struct exact *exact, uint64_t fingerprint, uint32_t packed_size, bool *twin)
 {
     for (uint32_t at = 0, number; (number = hash_table_next(&exact->numbers, fingerprint, &at)) != 0;) {

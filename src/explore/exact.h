@@ -18,10 +18,10 @@ void exact_close(struct exact *exact);
 enum visited_answer exact_add(struct exact *exact, uint64_t fingerprint, const unsigned char *state,
                               size_t size);
 
-/* Returns how many states have the fingerprint of a different one: fingerprints would leave them out. */
+/* Returns the number of states with the fingerprint of a different one, which fingerprints would leave
+ * out. */
 uint64_t exact_omissions(const struct exact *exact);
 
-/* Returns the bytes of memory that the set takes now. */
 size_t exact_bytes(const struct exact *exact);
 
 #endif

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The size of the cache at which a sweep is due: a constant, and so much more for each known state. A larger
- * cache would be slower: the effects needed soon are those used lately, and near memory is small. */
+/* A sweep is due when contents and cache take this much, and so many bytes more for each known state. A
+ * larger cache is slower: less of it fits into the processor's caches. */
 #define REMEMBERED_BYTES ((size_t)8 << 20)
 #define REMEMBERED_BYTES_PER_STATE 1
 
@@ -23,43 +23,40 @@ struct expansion {
     struct search *search;
     struct world *world;
     struct arena *arena;
-    int blocks, judges; /* count of blocks, and number of the judges' block */
+    int blocks, judges; /* count of blocks; index of the judges' block */
     int groups;
     struct intern *intern, *old; /* old: only during a sweep */
     struct memo *memo;           /* NULL = nothing is cached */
-    struct subsume *subsume;     /* NULL = no subsumption */
+    struct subsume *subsume;
     struct partial partial;
-    bool reduces; /* with partial-order reduction */
-    size_t kept;  /* bytes in use after the last sweep */
+    bool reduces;
+    size_t kept; /* bytes in use after the last sweep */
     bool short_of_memory;
     uint32_t loaded[ARENA_BLOCKS_MAX]; /* number of each block's present content; INTERN_NONE = not known */
-    /* The state that is expanded. */
     const uint32_t *from;
     uint64_t depth;
-    /* The state that was looked up last, by block. The next one is mostly one of its successors. */
+    /* The state that look_up() was called with last, by block. The next one mostly differs in few blocks. */
     uint32_t looked[ARENA_BLOCKS_MAX];
     uint64_t hash[ARENA_BLOCKS_MAX];
     const struct canon_part *part[ARENA_BLOCKS_MAX];
-    uint64_t sum;        /* of its hashes */
+    uint64_t sum;        /* sum of `hash` */
     uint64_t changed[2]; /* set of blocks that look_up() found changed since the last expansion */
     /* The step that has just been done. */
     struct run_events events;
     struct memo_change change[ARENA_BLOCKS_MAX];
     int changes;
-    bool unused; /* it is a delivery after which world_uses() is the same */
+    bool unused; /* the step is a delivery after which world_uses() is as before */
     /* The successors: each has its action, and a list of its changes with room for all blocks. */
     int count;
     struct action *action;
     uint64_t *fingerprint;
     struct memo_change *made;
-    uint8_t *mades;                   /* of each successor, how many changes */
+    uint8_t *mades;                   /* by successor: the number of its changes */
     uint32_t state[ARENA_BLOCKS_MAX]; /* the successor that expansion_state() returned last */
 };
 
-/* ---- life ---- */
-
-/* Allocates the lists, with zeroed actions. A damaged checkpoint may begin with a state that is violated
- * before any step. Then expansion_action(x, 0) is asked for, although there was no step. */
+/* Actions are zeroed: if a damaged checkpoint begins with a violated state, expansion_action(x, 0) is asked
+ * for although there was no step. */
 static bool open_lists(struct expansion *x)
 {
     x->action = calloc(WORLD_ACTIONS_MAX, sizeof *x->action);
@@ -78,7 +75,6 @@ static bool may_remember(const struct explore_options *options)
     return !options->every_step && !options->exact && options->without == 0;
 }
 
-/* Forgets the state that was looked up last. */
 static void forget_looked(struct expansion *x)
 {
     memset(x->looked, 0xff, sizeof x->looked);
@@ -176,7 +172,6 @@ void expansion_load(struct expansion *x, const uint32_t *state)
     load_block(x, x->judges, state[x->judges]);
 }
 
-/* Looks up the hashes and parts of a state. Returns its fingerprint. */
 static uint64_t look_up(struct expansion *x, const uint32_t *state)
 {
     for (int block = 0; block < x->blocks; block++) {
@@ -209,7 +204,6 @@ bool expansion_present(struct expansion *x, uint32_t *state, uint64_t *fingerpri
 
 /* ---- doing a step ---- */
 
-/* Returns true if the search goes on. Otherwise sets search->violated or search->limit. */
 static bool is_well(struct expansion *x)
 {
     struct search *search = x->search;
@@ -258,8 +252,6 @@ static bool do_step(struct expansion *x, const struct action *action)
     memcpy(x->arena->read, read, sizeof read);
     return is_well(x);
 }
-
-/* ---- judging ---- */
 
 /* Judges events. *judges is the number of the judges' content: before the events, and then after them. */
 static bool judge_events(struct expansion *x, uint32_t *judges, const struct event *events, int count)
@@ -311,7 +303,6 @@ static bool judge_remembered(struct expansion *x, uint32_t *judges, uint32_t pla
 
 /* ---- one successor ---- */
 
-/* Computes the fingerprint of the next successor from its changes. */
 static void finish_successor(struct expansion *x, const struct memo_change *made, int count)
 {
     struct canon *canon = x->search->canon;
@@ -333,7 +324,6 @@ static void finish_successor(struct expansion *x, const struct memo_change *made
     }
 }
 
-/* Copies the changes that make a difference to x->from. Returns how many they are. */
 static int note_made(const struct expansion *x, const struct memo_change *changes, int count,
                      struct memo_change *made)
 {
@@ -360,7 +350,6 @@ static uint64_t sum_of(const struct expansion *x, const uint32_t *state)
     return sum;
 }
 
-/* Does the step to the last successor again, see self_check.h. Returns false if it ends elsewhere. */
 static bool doubt(struct expansion *x)
 {
     const struct action *action = &x->action[x->count - 1];
@@ -369,7 +358,6 @@ static bool doubt(struct expansion *x)
     return distrust_step(x->search, action, x->depth + 1, sum);
 }
 
-/* Adds the successor by an action whose changes are known. Returns false if the search is over. */
 static bool add_successor(struct expansion *x, const struct action *action, const struct memo_change *changes,
                           int count, uint32_t events)
 {
@@ -409,7 +397,6 @@ static int candidate_of(const struct expansion *x, int group, const struct actio
     return alone == WORLD_ALONE_NEVER ? -1 : 2 * which + (alone == WORLD_ALONE_IF_UNUSED);
 }
 
-/* Tells whether the step that has just been done may go before all others (persistent_set.h). */
 static enum memo_alone alone_now(const struct expansion *x, int process)
 {
     bool alone = x->reduces && process < x->partial.processes &&
@@ -432,7 +419,6 @@ static bool do_listed(struct expansion *x, const struct action *action)
     return false;
 }
 
-/* Checks, if it is time to, that the order makes no difference, see self_check.h. */
 static bool doubt_order(struct expansion *x, const struct action *action)
 {
     if (!distrust_is_due(x->search, DISTRUST_ORDER_EVERY, &x->search->next_order)) {
@@ -467,7 +453,7 @@ static bool do_alone(struct expansion *x, bool *done)
     return true;
 }
 
-/* Does every step in the world itself. *moves: the state is not at rest. */
+/* Does every step in the world itself. *moves: an action has TRAIT_MOVES, so the state is not at rest. */
 static bool do_all(struct expansion *x, bool *moves)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
@@ -510,7 +496,7 @@ static uint32_t list_group(struct expansion *x, int group)
     return entry;
 }
 
-/* Does a step of an entry in the world itself, and caches its effect. MEMO_NONE if the search is over. */
+/* Does a step of an entry in the world, and caches its effect. MEMO_NONE if the search is over. */
 static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, const struct action *action)
 {
     if (!do_listed(x, action)) {
@@ -588,7 +574,6 @@ static bool find_entries(struct expansion *x, uint32_t *entry)
     return true;
 }
 
-/* Does the same as do_alone(), with the cache. */
 static bool remember_alone(struct expansion *x, const uint32_t *entry, bool *done)
 {
     LS_ASSERT(x->reduces && x->partial.processes < x->groups);
@@ -611,7 +596,6 @@ static bool remember_alone(struct expansion *x, const uint32_t *entry, bool *don
     return true;
 }
 
-/* Does the same as do_all(), with the cache. */
 static bool remember_all(struct expansion *x, bool *moves)
 {
     uint32_t entry[WORLD_PROCESSES_MAX + 1] = {0};
@@ -623,7 +607,7 @@ static bool remember_all(struct expansion *x, bool *moves)
         return false;
     }
     if (*moves) {
-        return true; /* the step that goes before all others is the only one */
+        return true;
     }
     for (int group = 0; group < x->groups; group++) {
         *moves = *moves || memo_moves(x->memo, entry[group]);
@@ -634,7 +618,7 @@ static bool remember_all(struct expansion *x, bool *moves)
     return true;
 }
 
-/* Judges a state at rest. The blocks that are written to then belong to no state of the search. */
+/* Judges a state at rest. Contents that judges then give to blocks belong to no state of the search. */
 static bool rest(struct expansion *x)
 {
     expansion_load(x, x->from);
@@ -707,8 +691,6 @@ bool expansion_is_subsumed(struct expansion *x, int successor)
     return subsume_is_seen(x->subsume, budgets, sum_of(x, state), x->fingerprint[successor], show_budgets,
                            &shown);
 }
-
-/* ---- memory ---- */
 
 size_t expansion_bytes(const struct expansion *x)
 {

@@ -3,9 +3,9 @@
 
 /* The expansion of a state: all its successors. Every order of search uses it.
  *
- * A state is a list of numbers, one for the content of each block of the world (state/intern.h). The effects
- * of steps are cached (step_cache.h), so most successors are put together from known contents. The world
- * itself does a step the first time, and when the search checks a cached effect (self_check.h). */
+ * A state is a list of numbers, one for the content of each block of the world (state/intern.h). Most
+ * successors are put together from cached effects of steps (step_cache.h). The world itself does a step the
+ * first time, and when the search checks a cached effect (self_check.h). */
 #ifndef EXPLORE_EXPANSION_H
 #define EXPLORE_EXPANSION_H
 
@@ -17,37 +17,33 @@ struct expansion;
 struct expansion *expansion_open(struct search *search);
 void expansion_close(struct expansion *x);
 
-/* Returns how many numbers make a state. */
+/* Returns the number of blocks: so many numbers make a state. */
 int expansion_blocks(const struct expansion *x);
 
 /* Writes the world's present state and its fingerprint. Returns false if memory is short. */
 bool expansion_present(struct expansion *x, uint32_t *state, uint64_t *fingerprint);
 
-/* Puts the world into a state. */
 void expansion_load(struct expansion *x, const uint32_t *state);
 
-/* Does all steps of a state that is `depth` steps from the first one, and judges it if it is at rest.
- * Returns how many successors there are, or -1 if the search is over. Then, if something is violated,
- * expansion_action(x, 0) is the step that violates it; if search->path_rests, the state at rest does. The
- * caller keeps `state` in place until the next call. */
+/* Does all steps of a state that is `depth` steps from the first one, and judges it if it is at rest. `state`
+ * stays in place until the next call. Returns the number of successors, or -1 if the search is over. If then
+ * something is violated, expansion_action(x, 0) is the step that violates it; if search->path_rests, the
+ * state at rest does. */
 int expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth);
 
-/* Return a successor of the last expansion. The list of expansion_state() is valid until its next call. The
- * world may be put into other states meanwhile: successors are lists of numbers. */
+/* Return a successor of the last expansion, even if the world was put into other states since. The list of
+ * expansion_state() is valid until its next call. */
 const struct action *expansion_action(const struct expansion *x, int successor);
 const uint32_t *expansion_state(struct expansion *x, int successor);
 uint64_t expansion_fingerprint(const struct expansion *x, int successor);
 
-/* Returns true if a known state subsumes this successor, see subsume.h. */
 bool expansion_is_subsumed(struct expansion *x, int successor);
-
-/* ---- memory ---- */
 
 size_t expansion_bytes(const struct expansion *x);
 
-/* A sweep drops the cache and all contents, but for the contents of states that are still needed. It is due
- * when expansion_is_full(). It begins with expansion_sweep(). Then each needed state is kept once, which
- * gives it new numbers. It ends with expansion_swept(). The first two return false if memory is short. */
+/* A sweep drops the cache and all contents but those of states that are still needed. It is due when
+ * expansion_is_full(). After expansion_sweep(), each needed state is kept once, which gives it new numbers;
+ * then comes expansion_swept(). The first two return false if memory is short. */
 bool expansion_is_full(const struct expansion *x);
 bool expansion_sweep(struct expansion *x);
 bool expansion_keep(struct expansion *x, uint32_t *state);

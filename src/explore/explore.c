@@ -7,7 +7,7 @@
 #include "explore/checkpoint.h"
 #include "explore/liveness.h"
 #include "explore/self_check.h"
-#include "explore/work_queue.h"
+#include "explore/work_sharing.h"
 #include "scenario/expected_counts.h"
 #include "state/bitstate.h"
 #include "state/canon.h"
@@ -18,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the memory that a search may take if the options name none. */
 static size_t default_bytes(int searches)
 {
     long pages = sysconf(_SC_PHYS_PAGES);
@@ -43,7 +42,6 @@ int explore_sets(const struct run_setup *setup)
                                                                               : 1;
 }
 
-/* Each layer counts from 0. In the end the counts are those of the last layer, which has all faults. */
 static void begin_layer(struct search *search, int faults)
 {
     struct search_counts *counts = search->counts;
@@ -55,14 +53,13 @@ static void begin_layer(struct search *search, int faults)
     search->next_again = DISTRUST_PATH_EVERY;
 }
 
-/* Returns the renaming by which states are compared; NULL = they are compared without one. */
 static struct canon *open_canon(struct search *search)
 {
     struct world *world = search->run->world;
     if (!search->options->renaming) {
         return NULL;
     }
-    /* Of loaded judges it is not known that they treat names of processes alike, a premise of canon.h. */
+    /* canon.h needs judges that treat names of processes alike; of loaded judges that is not known */
     bool alike = search->options->symmetry && (search->run->set.mask & check_loaded_mask()) == 0;
     struct canon *canon = alike ? world_symmetric_canon(world) : NULL;
     search->symmetric = canon != NULL;
@@ -79,7 +76,6 @@ static struct visited *open_visited(const struct search *search)
     return workers > 1 ? visited_open_shared(search->bytes_max, workers) : visited_open(search->bytes_max);
 }
 
-/* Opens the sets and the renaming that each layer has for itself. Returns false if memory is refused. */
 static bool open_layer(struct search *search)
 {
     size_t bytes = search->bytes_max;
@@ -99,7 +95,6 @@ static void close_layer(struct search *search)
     visited_close(search->visited);
 }
 
-/* Continues all stacks of a checkpoint with one worker. */
 static void search_on(struct search *search)
 {
     const struct stack *stack;
@@ -120,9 +115,9 @@ static bool has_endless_programs(const struct world_options *options)
     return false;
 }
 
-/* Endless programs are searched breadth first unless the user has chosen an order. A depth-first search
- * follows a run of them until its numbers are too large to be renamed, and then no state comes back. Breadth
- * first, each state is reached by a shortest run, and so with small numbers. */
+/* Endless programs are searched breadth first unless the user has chosen an order. Depth first, a run of them
+ * goes on until its numbers are too large to be renamed, and no state comes back. Breadth first, each state
+ * is reached by a shortest run, and so with small numbers. */
 static bool goes_breadth_first(const struct search *search)
 {
     const struct explore_options *options = search->options;
@@ -146,7 +141,6 @@ static void search_in_order(struct search *search)
     }
 }
 
-/* Searches one layer: all runs with at most `faults` faults. */
 static void search_layer(struct search *search, int faults)
 {
     struct run *run = search->run;
@@ -223,7 +217,6 @@ static bool is_over(const struct search *search)
     return search->violated || search->limit != NULL || search->wrong[0] != 0;
 }
 
-/* Liveness is judged once, behind the last layer, for all faults together. */
 static bool is_last_layer(const struct search *search)
 {
     const struct explore_part *part = &search->options->part;
@@ -240,8 +233,8 @@ static void take_layers(struct search *search)
         explore_faults(search->run->setup.scenario);
 }
 
-/* Liveness is judged over the graph of all layers. If it is violated, or has no verdict, no layer counts as
- * complete, because the circle may need no fault at all. */
+/* Judges liveness for all layers together. If it is violated, or has no verdict, no layer counts as complete,
+ * because the cycle may need no fault at all. */
 static void judge_live(struct search *search)
 {
     checkpoint_save_layers(search);
@@ -263,8 +256,8 @@ static void search_set(struct search *search)
     }
 }
 
-/* Searches all sets of run constants that the file sweeps, one after the other. Counts are added up. A
- * number of faults counts as complete if it is complete in all sets. */
+/* Searches all sets of run constants that the file sweeps, and adds up their counts. A number of faults
+ * counts as complete if it is complete in all sets. */
 static void search_sets(struct search *search)
 {
     struct run_setup *setup = &search->run->setup;
@@ -301,7 +294,6 @@ static void search_sets(struct search *search)
     counts->depth = sums->depth;
 }
 
-/* Does the whole search, or the rest that a checkpoint has left. */
 static void search_whole(struct search *search)
 {
     if (!checkpoint_open(search)) {
@@ -317,7 +309,7 @@ static void search_whole(struct search *search)
     }
 }
 
-/* Says where the checkpoint is. If it could not be written, that is an error: the user relies on it. */
+/* Says where the checkpoint is. One that could not be written is an error: the user relies on it. */
 static void tell_checkpoint(const struct search *search, struct outcome *outcome)
 {
     const char *path = search->options->checkpoint;
@@ -334,7 +326,7 @@ static void tell_checkpoint(const struct search *search, struct outcome *outcome
 }
 
 /* Writes the counts into the scenario's file, if the user asks for it and the search is complete. Returns
- * false if writing fails. *same becomes true with the new counts. */
+ * false if that fails. Sets *same if the file has the new counts now. */
 static bool rewrite_counts(const struct search *search, struct outcome *outcome, bool whole, bool *same)
 {
     const struct scenario *scenario = search->run->setup.scenario;
@@ -354,7 +346,7 @@ static bool rewrite_counts(const struct search *search, struct outcome *outcome,
     return true;
 }
 
-/* Judges the outcome. Counts are compared if the search is complete; the verdict tells a limit anyway. */
+/* Judges the outcome. Only a complete search is compared with the counts of the file. */
 static void judge(const struct search *search, struct outcome *outcome)
 {
     bool whole = outcome->exhausted && search->options->compare;
@@ -377,7 +369,7 @@ static double expected_omissions(const struct search *search)
     return options->exact ? 0 : visited_expected_omissions(states);
 }
 
-/* A search with --bitstate may have left out states, so it has a limit even if it found no violation. */
+/* A search with --bitstate may have left out states, so without a violation its verdict is a limit. */
 static void doubt_bits(struct search *search)
 {
     if (search->options->bitstate_bytes == 0) {
@@ -390,7 +382,6 @@ static void doubt_bits(struct search *search)
     }
 }
 
-/* Says why a step that is done again differs: the search is wrong, or the recipe is not deterministic. */
 static void say_wrong(const struct search *search, struct outcome *outcome)
 {
     if (search->wrong_step == 0 || !world_is_guarded(search->run->world)) {
@@ -404,8 +395,8 @@ static void say_wrong(const struct search *search, struct outcome *outcome)
         (unsigned long long)search->wrong_step, search->wrong);
 }
 
-/* Lets the run of a violation go on to its end, and adds the other properties that it violates. The first
- * violation need not be of the promise that a mistake breaks. The trace still ends at the first violation. */
+/* Lets the run of a violation go on to its end, and adds the other properties that it violates. A mistake may
+ * break a promise that is violated later. The trace still ends at the first violation. */
 static void go_on(struct run *run, struct outcome *outcome)
 {
     check_mask before = run->stats.violated;
@@ -418,7 +409,6 @@ static void go_on(struct run *run, struct outcome *outcome)
     }
 }
 
-/* Prepares the run of a search. Returns false if no world can be made; errno says why. */
 static bool begin(struct search *search, const struct run_setup *setup)
 {
     const struct explore_options *options = search->options;
@@ -427,11 +417,8 @@ static bool begin(struct search *search, const struct run_setup *setup)
     return run_init(search->run, setup) == 0;
 }
 
-/* ---- other promises, in other runs ---- */
-
 #define OTHERS_STATES_MAX 100000
 
-/* Searches once more, without the spared properties. Returns whether another property is violated. */
 static bool find_other(struct run *run, const struct run_setup *setup, const struct explore_options *options,
                        struct outcome *outcome)
 {
@@ -450,8 +437,8 @@ static bool find_other(struct run *run, const struct run_setup *setup, const str
     return found;
 }
 
-/* A search ends at its first violation. The mistake behind it may violate other properties in other runs. So
- * the properties not violated yet are judged in further searches of OTHERS_STATES_MAX states each. */
+/* A search ends at its first violation, and the mistake may violate other properties in other runs. These
+ * properties are judged in further searches of OTHERS_STATES_MAX states each. */
 static void find_others(struct run *run, const struct run_setup *setup, const struct explore_options *options,
                         struct outcome *outcome)
 {
@@ -466,7 +453,7 @@ static void find_others(struct run *run, const struct run_setup *setup, const st
     }
 }
 
-/* Makes the outcome. Premises are counted in all runs; a violation's finding is that of the recorded run. */
+/* Makes the outcome. Premises are counted over all runs; the rest of a finding is of the recorded run. */
 static void conclude(struct search *search, struct outcome *outcome)
 {
     struct run *run = search->run;

@@ -12,22 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CYCLE_MAX 4096 /* steps of a cycle */
-#define TRIES_MAX 16   /* nodes from which a short cycle is looked for */
+#define CYCLE_MAX 4096
+#define TRIES_MAX 16 /* most nodes from which a short cycle is looked for */
 
-/* A violation: a fair cycle in which a process waits all the time. */
+/* A violation: a fair cycle in which `process` waits all the time. */
 struct ring {
     int process;
-    uint32_t node; /* where the cycle begins */
-    bool hopeless; /* from that node on no run serves the process */
+    uint32_t node; /* the node at which the cycle begins; GRAPH_NONE = there is no cycle */
+    bool hopeless; /* no run from `node` serves the process */
     size_t *edge;
     int edges;
 };
 
 struct live {
-    struct search *outer;     /* the search that asks */
-    struct search search;     /* the search of the states after the last fault */
-    struct scenario scenario; /* that of `outer`, with the liveness properties alone */
+    struct search *outer;
+    struct search search; /* builds the graph of states after the last fault */
+    struct scenario scenario;
     struct run run;
     struct search_counts counts;
     struct after after;
@@ -38,22 +38,17 @@ struct live {
     char why[160];
 };
 
-/* ---- asking ---- */
-
 bool live_is_wanted(const struct search *search)
 {
     return (search->run->set.mask & lasso_properties()) != 0;
 }
 
-/* Ends without a verdict, and says why. */
 static void give_up(struct live *live, const char *why)
 {
     snprintf(live->why, sizeof live->why, "who waits for ever is not judged: %s", why);
     snprintf(live->outer->unjudged, sizeof live->outer->unjudged, "%s", live->why);
     live->outer->limit = live->outer->unjudged;
 }
-
-/* ---- the graph ---- */
 
 static bool build(struct live *live, const struct explore_options *options)
 {
@@ -73,7 +68,7 @@ static bool build(struct live *live, const struct explore_options *options)
         return false;
     }
     bool built = after_open(&live->after, search);
-    live->outer->counts->live_states += live->after.after_nodes; /* a sum over all sets of run constants */
+    live->outer->counts->live_states += live->after.after_nodes;
     live->outer->counts->live_transitions += live->after.graph.edges;
     live->outer->counts->live_bytes += live->counts.waiting_bytes;
     if (!built && search->wrong[0] != 0) {
@@ -84,8 +79,6 @@ static bool build(struct live *live, const struct explore_options *options)
     }
     return built;
 }
-
-/* ---- the two properties ---- */
 
 static uint64_t count_waiting(const struct graph *graph)
 {
@@ -106,7 +99,7 @@ static bool is_any_kept(const struct live *live)
     return false;
 }
 
-/* Returns the first node of a fair component; with `hopeless`, the first that keeps the mark for ever. */
+/* Returns the first node of a fair component; with `hopeless`, of those that keep the mark for ever. */
 static uint32_t first_fair(const struct live *live, uint32_t mark, bool hopeless)
 {
     LS_ASSERT(mark != 0 && (mark & (mark - 1)) == 0);
@@ -118,8 +111,8 @@ static uint32_t first_fair(const struct live *live, uint32_t mark, bool hopeless
     return GRAPH_NONE;
 }
 
-/* Finds the fair component nearest to the start, of all processes. If some node keeps a mark for ever, it
- * has to be such a node. Returns false if memory is short. */
+/* Finds, over all processes, the first node of a fair component. If some node keeps a mark for ever, only
+ * such nodes count. Returns false if memory is short. */
 static bool find_ring(struct live *live)
 {
     const struct graph *graph = &live->after.graph;
@@ -152,7 +145,7 @@ static int depth_of(const struct live *live, uint32_t n)
     return depth;
 }
 
-/* Keeps a short cycle from this node if it makes the whole run shorter. */
+/* Keeps a fair cycle through this node if it makes the whole run shorter. */
 static void try_ring(struct live *live, uint32_t n, size_t *edge, int *best)
 {
     int edges = graph_fair_cycle(&live->after.graph, live->component, n, edge, CYCLE_MAX);
@@ -190,12 +183,9 @@ static bool shorten_ring(struct live *live)
     return possible && best >= 0;
 }
 
-/* ---- the run that shows it ---- */
-
-/* The step that is looked for: from one node to another, in a channel. */
 struct wanted {
     uint32_t from, to;
-    const char *channel; /* NULL = any, "" = none */
+    const char *channel; /* its channel; NULL = any, "" = none */
 };
 
 static bool is_wanted(struct live *live, const struct action *action, const struct wanted *wanted)
@@ -210,7 +200,7 @@ static bool is_wanted(struct live *live, const struct action *action, const stru
     return strcmp(channel, wanted->channel) == 0;
 }
 
-/* Returns true if the world itself goes to the node by this action. Restores the world. */
+/* Returns true if this action leads the world to the wanted node. The world is as before then. */
 static bool leads_there(struct live *live, const struct action *action, const struct wanted *wanted)
 {
     struct world *world = live->run.world;
@@ -232,7 +222,6 @@ static bool leads_there(struct live *live, const struct action *action, const st
     return there;
 }
 
-/* Lists the enabled actions of the world; for an after node without faults. Returns how many. */
 static int list_actions(struct live *live, bool is_after, struct action *action)
 {
     struct world *world = live->run.world;
@@ -267,7 +256,6 @@ static bool follow(struct live *live, const struct wanted *wanted, bool in_circl
     return followed;
 }
 
-/* Marks the first state of the run from which no run serves the process. */
 static void mark_hopeless(struct live *live, uint32_t n)
 {
     struct lasso *lasso = &live->lasso;
@@ -325,7 +313,6 @@ static bool show_circle(struct live *live)
     return true;
 }
 
-/* Gives the recorded run to the search that asks. */
 static void hand_over(struct live *live)
 {
     struct run *to = live->outer->run, *from = &live->run;
@@ -345,7 +332,6 @@ static void hand_over(struct live *live)
     live->outer->violated = live->outer->circles = true;
 }
 
-/* Takes over the findings of the liveness properties that are chosen. */
 static void take_findings(struct live *live)
 {
     struct run *to = live->outer->run;
@@ -383,8 +369,6 @@ static void show(struct live *live)
     }
     lasso_close(&live->lasso);
 }
-
-/* ---- the whole ---- */
 
 static void judge_graph(struct live *live)
 {
@@ -452,7 +436,7 @@ void live_judge(struct search *search)
     live.scenario.holds = live.scenario.violates = 0;
     setup.scenario = &live.scenario;
     setup.spared |=
-        ~lasso_properties(); /* the search has judged all others; here they would only end the graph */
+        ~lasso_properties(); /* their violations would end the graph, and `search` has judged them */
     if (run_init(&live.run, &setup) != 0) {
         give_up(&live, "no world can be made");
         return;

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Liveness: is a process that waits for a lock served, once nothing fails any more?
+/* Liveness: is a process that waits for a lock served, once nothing fails any more (docs/design/liveness.md)?
  *
- * There are two properties, which exploring scenarios name. By can_always_be_served, some run from each
- * state serves the process. By served_under_weak_fairness, each fair run does. Both are judged on the graph
- * of liveness_states.h, which is built anew: without judges and reductions, and with renaming, so that
- * cycles close. */
+ * Exploring scenarios name two properties. By can_always_be_served, some run from each state serves the
+ * process; by served_under_weak_fairness, each fair run does. Both are judged on a graph of states of its
+ * own, without other judges and reductions, but with renaming, so that cycles close. */
 #ifndef EXPLORE_LIVENESS_H
 #define EXPLORE_LIVENESS_H
 
 #include "explore/search.h"
 
-/* Returns true if the scenario asks for one of the two. */
+/* Returns true if the scenario asks for one of the two properties. */
 bool live_is_wanted(const struct search *search);
 
 /* Judges them, behind a search without a violation. Adds to search->run->stats and search->counts. If one is
- * violated and the scenario does not declare that, sets search->violated and search->circles, and records
- * the run that shows it in search->run. Without a verdict, search->limit says why; if a check of the search
- * fails, search->wrong. */
+ * violated and the scenario does not declare that, sets search->violated and search->circles, and records the
+ * run that shows it in search->run. Without a verdict, search->limit says why, or search->wrong if a check of
+ * the search failed. */
 void live_judge(struct search *search);
 
 #endif

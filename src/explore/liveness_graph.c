@@ -10,16 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BEAT_EVERY (1u << 20) /* steps of a search in the graph between two heartbeats, see run_beat() */
+#define BEAT_EVERY (1u << 20) /* steps between two calls of run_beat() */
 
-/* A set of labels. */
 struct labels {
     uint64_t word[(GRAPH_LABELS_MAX + 1) / 64];
 };
 
 #define LABEL_WORDS (sizeof(struct labels) / sizeof(uint64_t))
-
-/* ---- building ---- */
 
 void graph_close(struct graph *graph)
 {
@@ -89,11 +86,8 @@ size_t graph_bytes(const struct graph *graph)
            (size_t)graph->nodes * asked + graph->edges * sizeof(uint32_t);
 }
 
-/* ---- what is kept ---- */
-
-/* The edges, by their target. */
 struct reverse {
-    size_t *first; /* of each node, index of its first source; one more at the end */
+    size_t *first; /* by node: index of its first source; one more at the end */
     uint32_t *source;
 };
 
@@ -111,7 +105,7 @@ static bool open_reverse(struct reverse *reverse, const struct graph *graph)
         close_reverse(reverse);
         return false;
     }
-    size_t *next = reverse->first + 1; /* of each node, the end of its part while the part is filled */
+    size_t *next = reverse->first + 1; /* by node: the end of its sources, while these are filled in */
     for (size_t e = 0; e < graph->edges; e++) {
         LS_ASSERT(graph->target[e] < graph->nodes);
         next[graph->target[e] + 1]++;
@@ -128,7 +122,7 @@ static bool open_reverse(struct reverse *reverse, const struct graph *graph)
     return true;
 }
 
-/* Takes one mark from each node that can reach a node without it. */
+/* Takes the mark from each node that can reach a node without it. */
 static void spread_back(const struct graph *graph, const struct reverse *reverse, uint32_t mark,
                         uint32_t *kept, uint32_t *waits)
 {
@@ -174,8 +168,6 @@ bool graph_kept(const struct graph *graph, uint32_t *kept)
     return true;
 }
 
-/* ---- labels ---- */
-
 static void add_label(struct labels *labels, unsigned label)
 {
     if (label != GRAPH_UNFAIR) {
@@ -201,7 +193,7 @@ static void keep_common(struct labels *labels, const struct labels *other)
     }
 }
 
-/* Returns the first label of `labels` that is not in `taken`; GRAPH_UNFAIR if there is none. */
+/* Returns the first label that is not in `taken`; GRAPH_UNFAIR if there is none. */
 static unsigned first_missing(const struct labels *labels, const struct labels *taken)
 {
     for (size_t i = 0; i < LABEL_WORDS; i++) {
@@ -221,14 +213,14 @@ static bool has_label(const struct labels *labels, unsigned label)
 
 /* ---- components ---- */
 
-/* Tarjan's algorithm, with a stack of its own in place of recursion. */
+/* Tarjan's algorithm for strongly connected components, with a stack in place of recursion. */
 struct tarjan {
     const struct graph *graph;
     uint32_t mark;
-    uint32_t *number, *low; /* of each node: 1, 2, ... in the order of discovery; 0 = not found yet */
-    uint32_t *open;         /* nodes whose component is not complete */
-    uint32_t *path;         /* nodes that the search is below */
-    size_t *edge;           /* of each node on the path, its next edge */
+    uint32_t *number, *low; /* by node: number by discovery, from 1 (0 = none); least number it reaches */
+    uint32_t *open;         /* stack of nodes whose component is not complete */
+    uint32_t *path;         /* path from the root of the search to the present node */
+    size_t *edge;           /* by index in `path`: the next edge of that node */
     uint32_t opened, depth, found, components, steps;
     uint32_t *component;
     bool *fair;
@@ -248,7 +240,6 @@ static void go_down(struct tarjan *t, uint32_t n)
     t->edge[t->depth++] = t->graph->first[n];
 }
 
-/* Returns true if the component that has these nodes is fair, see graph_components(). */
 static bool can_stay(const struct tarjan *t, const uint32_t *nodes, uint32_t count, uint32_t component)
 {
     LS_ASSERT(count > 0);
@@ -267,7 +258,6 @@ static bool can_stay(const struct tarjan *t, const uint32_t *nodes, uint32_t cou
     return first_missing(&common, &taken) == GRAPH_UNFAIR;
 }
 
-/* Completes a component: this node, and all nodes above it on the stack of open nodes. */
 static void complete(struct tarjan *t, uint32_t n)
 {
     uint32_t component = t->components++, first = t->opened;
@@ -289,7 +279,6 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* One step of the search: along the next edge, or back. */
 static void step(struct tarjan *t)
 {
     LS_ASSERT(t->depth > 0 && t->depth <= t->opened);
@@ -358,10 +347,10 @@ struct walk {
     const struct graph *graph;
     const uint32_t *component;
     uint32_t here;
-    struct labels common, taken; /* labels offered by all nodes of the walk; labels of its edges */
+    struct labels common, taken; /* labels that all nodes of the walk offer; labels of its edges */
     size_t *edge;
     int count, max;
-    /* The breadth-first search for the next part: by which edge each node was reached, and in which turn. */
+    /* State of walk_to(), by node: the edge and the node by which it was reached, and in which turn. */
     size_t *reached_by;
     uint32_t *from;
     uint32_t *turn_of;
@@ -369,14 +358,12 @@ struct walk {
     uint32_t *queue;
 };
 
-/* The goal of a part of the walk: the start, or an edge or node that settles a label (is_reached()). */
+/* The goal of walk_to(): a node, or to settle a label: an edge has it, or a node does not offer it. */
 struct goal {
-    uint32_t node; /* GRAPH_NONE = to settle `label` */
+    uint32_t node;
     unsigned label;
 };
 
-/* Returns true if the edge reaches the goal: the node; or it has the label, or its target does not offer
- * it. */
 static bool is_reached(const struct walk *w, const struct goal *goal, size_t edge)
 {
     uint32_t to = w->graph->target[edge];
@@ -400,7 +387,7 @@ static void take_edge(struct walk *w, size_t edge)
     w->count++;
 }
 
-/* Adds the edges that lead from here to `from` to the walk, then `last`. */
+/* Adds to the walk the edges from here to `from`, and then `last`. */
 static void take_way(struct walk *w, uint32_t from, size_t last)
 {
     int start = w->count, length = 1;
@@ -421,7 +408,7 @@ static void take_way(struct walk *w, uint32_t from, size_t last)
     }
 }
 
-/* Walks a shortest way to the goal, of one edge at least. Returns false if there is none in the component. */
+/* Walks a shortest way of at least one edge to the goal. Returns false if the component has none. */
 static bool walk_to(struct walk *w, const struct goal *goal)
 {
     const struct graph *graph = w->graph;

@@ -3,10 +3,10 @@
 
 /* A graph of states, and its answers about infinite runs.
  *
- * Nodes are numbers from 0. A node has a set of marks (a bit for each process that waits, 32 at most) and
- * its edges, one after the other in one list. An edge has a label: the channel of its action, see
- * world_channel(), or GRAPH_UNFAIR. A node *offers* the labels of its edges but GRAPH_UNFAIR; an infinite
- * run *takes* the labels of its edges. No function is recursive, because a graph has millions of nodes. */
+ * Nodes are numbers from 0. A node has a set of marks, a bit for each process that waits, and a list of
+ * edges. The label of an edge is the number of its action's channel, see world_channel(), or GRAPH_UNFAIR. A
+ * node *offers* the labels of its edges but GRAPH_UNFAIR. An infinite run *takes* the labels of its edges. No
+ * function is recursive, because a graph has millions of nodes. */
 #ifndef EXPLORE_LIVENESS_GRAPH_H
 #define EXPLORE_LIVENESS_GRAPH_H
 
@@ -20,48 +20,50 @@
 
 struct graph {
     uint32_t nodes;
-    uint32_t closed; /* the first so many nodes have all their edges */
+    uint32_t closed; /* number of nodes that have all their edges; these are the first ones */
     size_t edges;
     size_t nodes_max, edges_max;
-    size_t *first;    /* of each closed node, index of its first edge; one more at the end */
-    uint32_t *mark;   /* of each node */
-    uint32_t *target; /* of each edge */
-    uint8_t *label;   /* likewise */
+    size_t *first;  /* by closed node: index of its first edge; one more at the end */
+    uint32_t *mark; /* by node: set of processes */
+    uint32_t *target;
+    uint8_t *label; /* by edge */
 };
 
 void graph_close(struct graph *graph);
 
-/* Adds a node without marks; its number is the old graph->nodes. Returns false if memory is short. */
+/* Adds a node without marks, with the old graph->nodes as its number. Returns false if memory is short. */
 bool graph_add_node(struct graph *graph);
 
 /* Adds an edge of node graph->closed, to a node that may be added later. Returns false if memory is short. */
 bool graph_add_edge(struct graph *graph, uint32_t target, unsigned label);
 
-/* Closes node graph->closed: the next edges are those of the next node. */
 void graph_close_node(struct graph *graph);
 
-/* Returns the bytes of the graph, with those that the questions below need at most. */
+/* Returns the bytes of the graph, and those that the functions below need at most. */
 size_t graph_bytes(const struct graph *graph);
 
 /* ---- questions: all nodes are closed; each returns false if memory is short ---- */
 
-/* Writes for each node the marks that every path from it keeps: no node without the mark can be reached. */
+/* Writes for each node its marks that all nodes reachable from it have. */
 bool graph_kept(const struct graph *graph, uint32_t *kept);
 
-/* Finds the strongly connected components of the nodes that have this mark, by edges between these nodes.
- * Nodes of one component get one number in `component`, others GRAPH_NONE. fair[n] is set in fair components.
+/* Finds the strongly connected components of the nodes that have this mark, by edges between such nodes.
+ * Writes the number of each node's component, or GRAPH_NONE, and whether the component is fair.
  *
  *   Definition. A component is fair if each label that all its nodes offer is on one of its inner edges. A
  *   node without an edge to itself is a fair component if it offers no label: a run may end there.
  *   Claim. If a fair run can stay in a part of a component for ever, the component is fair.
- *   Why. The run takes each label that all nodes of the part offer, by an inner edge. Among these labels are
- *   all that all nodes of the component offer.
- *   Checked by. tests/explore/test_graph.c: the plainest way answers alike on thousands of small graphs. */
+ *   Why. By inner edges the run takes each label that all nodes of the part offer. All nodes of the part
+ *   offer
+ *   each label that all nodes of the component offer.
+ *   Checked by. tests/explore/test_graph.c: a check by definition answers alike on thousands of small
+ *   graphs. */
 bool graph_components(const struct graph *graph, uint32_t mark, uint32_t *component, bool *fair);
 
-/* Finds a cycle that is fair by itself: from a node of a fair component back to it, taking each label that
- * all its nodes offer. Its parts are shortest ways, chosen greedily. Writes the numbers of its edges; returns
- * how many. 0: the node offers no label, and a run may end there. -1: more than `max`, or memory is short. */
+/* Finds a cycle that is fair by itself: from a node of a fair component back to it, with each label that all
+ * its nodes offer. It consists of shortest ways, chosen greedily. Writes the indices of its edges; returns
+ * their number. 0: the node offers no label, and a run may end there. -1: more than `max`, or memory is
+ * short. */
 int graph_fair_cycle(const struct graph *graph, const uint32_t *component, uint32_t from, size_t *edge,
                      int max);
 

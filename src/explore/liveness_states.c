@@ -13,16 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_EVERY 4096u /* nodes between two looks at memory and limits */
+#define LOOK_EVERY 4096u
 #define TIMERS_NOTED 6
-#define NOTED_UNFAIR 255u /* in place of label + 1: the step is not fair */
+#define ROLES_NOTED 8     /* servers, directories, or handles and owners, of which labels are cached */
+#define NOTED_UNFAIR 255u /* in place of label + 1: GRAPH_UNFAIR */
 
-/* Cached answers about one content of a block. */
+/* Cached answers about one content of a block: that of a process, or that of the budgets. */
 struct noted {
-    bool known, waits;           /* of a process's block: whether the process waits for a lock */
-    uint8_t left;                /* of the block of the budgets: how many faults can still be bought */
-    uint8_t timer[TIMERS_NOTED]; /* of a process's block: for each timer its label + 1; 0 = not known */
-    uint32_t ended;              /* of the block of the budgets: number of the content with nothing left */
+    bool known, waits;           /* known: the answers are valid; waits, of a process: it waits for a lock */
+    uint8_t left;                /* of budgets: number of faults that can still be bought */
+    uint8_t timer[TIMERS_NOTED]; /* of a process, by timer: label + 1; 0 = not known */
+    uint32_t ended;              /* of budgets: number of the content with nothing left */
 };
 
 struct collect {
@@ -33,16 +34,14 @@ struct collect {
     size_t blocks;
     int budgets;
     int process_block[WORLD_PROCESSES_MAX];
-    struct hash_table nodes; /* by fingerprint: number of the node + 1 */
-    uint32_t *waits;         /* the states of the nodes from number `first` on */
+    struct hash_table nodes; /* by fingerprint: node + 1 */
+    uint32_t *waits;         /* block numbers of the nodes from `first` on */
     size_t first, waits_max;
-    size_t next;         /* the first node that is not expanded yet */
+    size_t next;
     struct noted *noted; /* by number of a content */
     size_t noted_max;
-    uint8_t label[ACTION_KINDS][WORLD_PROCESSES_MAX + 1][8]; /* label + 1 of an action that is no timer */
+    uint8_t label[ACTION_KINDS][WORLD_PROCESSES_MAX + 1][ROLES_NOTED]; /* label + 1, or 0; see label_of() */
 };
-
-/* ---- nodes ---- */
 
 void after_close(struct after *after)
 {
@@ -121,8 +120,6 @@ static uint32_t node_of(struct collect *c, uint64_t fingerprint, const uint32_t 
     return n;
 }
 
-/* ---- cached answers ---- */
-
 static struct noted *note_of(struct collect *c, uint32_t number)
 {
     if (number >= c->noted_max) {
@@ -155,7 +152,7 @@ static bool mark_waiters(struct collect *c, const uint32_t *state, uint32_t *mar
     return true;
 }
 
-/* Makes *ended the same state with nothing left of the budgets. Returns false if memory is short. */
+/* Writes the state with nothing left of the budgets to *ended. Returns false if memory is short. */
 static bool end_faults(struct collect *c, const uint32_t *state, uint32_t *ended, uint64_t *fingerprint)
 {
     expansion_load(c->expansion, state);
@@ -164,7 +161,6 @@ static bool end_faults(struct collect *c, const uint32_t *state, uint32_t *ended
     return expansion_present(c->expansion, ended, fingerprint);
 }
 
-/* Returns the answers about a state's block of budgets; NULL if memory is short. */
 static struct noted *note_budgets(struct collect *c, const uint32_t *state)
 {
     uint32_t number = state[c->budgets];
@@ -184,9 +180,6 @@ static struct noted *note_budgets(struct collect *c, const uint32_t *state)
     return noted;
 }
 
-/* ---- labels ---- */
-
-/* Returns the number of a channel, which is added if it is new. */
 static unsigned channel_of(struct collect *c, const char *text)
 {
     struct after *after = c->after;
@@ -212,7 +205,8 @@ static unsigned look_at_label(struct collect *c, const uint32_t *state, const st
     return world_channel(c->world, action, text) ? channel_of(c, text) : GRAPH_UNFAIR;
 }
 
-/* Returns the label of an action. It follows from the action; a timer's follows from its process's block. */
+/* Returns the label of an action. A timer's follows from the action and the block of its process, all others
+ * from the action. */
 static unsigned label_of(struct collect *c, const uint32_t *state, const struct action *action)
 {
     static uint8_t none;
@@ -223,8 +217,10 @@ static unsigned label_of(struct collect *c, const uint32_t *state, const struct 
         known = noted != NULL ? &noted->timer[action->timer] : &none;
     } else if (action->kind != ACTION_FIRE) {
         int p = action->process <= WORLD_PROCESSES_MAX ? action->process : WORLD_PROCESSES_MAX;
-        bool of_server = action_has(action, TRAIT_SERVER);
-        known = &c->label[action->kind][p][(of_server ? action->server : action->handle) & 7];
+        unsigned role = action_has(action, TRAIT_SERVER)      ? action->server
+                        : action_has(action, TRAIT_DIRECTORY) ? action->lock
+                                                              : action->handle;
+        known = role < ROLES_NOTED ? &c->label[action->kind][p][role] : &none;
     }
     if (*known == 0) {
         unsigned label = look_at_label(c, state, action);
@@ -233,10 +229,8 @@ static unsigned label_of(struct collect *c, const uint32_t *state, const struct 
     return *known == NOTED_UNFAIR ? GRAPH_UNFAIR : *known - 1u;
 }
 
-/* ---- steps ---- */
-
 /* Adds the nodes behind a fault. If more faults can follow, there is a before node. As this fault may be the
- * last one, there is an after node too, unless the before node is known already. */
+ * last one, there is an after node too, unless the before node is known already: then it has been added. */
 static bool add_fault(struct collect *c, uint32_t from, int successor, const struct noted *noted)
 {
     LS_ASSERT(from < c->after->graph.nodes && !c->after->is_after[from]);
@@ -308,8 +302,6 @@ static bool expand(struct collect *c, uint32_t n)
     return goes_on;
 }
 
-/* ---- the whole ---- */
-
 static bool sweep(struct collect *c)
 {
     bool swept = expansion_sweep(c->expansion);
@@ -333,7 +325,7 @@ static void note_bytes(struct collect *c)
         c->noted_max * sizeof *c->noted;
 }
 
-/* Adds the roots: the first state, and the same with nothing left of the budgets. */
+/* Adds the roots: the first state, and the first state with nothing left of the budgets. */
 static bool begin(struct collect *c)
 {
     uint32_t state[ARENA_BLOCKS_MAX], ended[ARENA_BLOCKS_MAX];

@@ -4,11 +4,11 @@
 /* The graph of states after the last fault: all states of runs in which nothing fails from some moment on.
  *
  * A node is a state up to renaming. A *before* node has faults left in its budgets. It has no edges and no
- * marks; it is there because after nodes are reached from it. An *after* node has no faults left. All its
- * steps are edges, and its marks are the processes that wait for a lock. No judge takes part.
+ * marks, and is only there to reach after nodes. An *after* node has no faults left. All its steps are edges,
+ * and its marks are the processes that wait for a lock. No judge takes part.
  *
- * After nodes are made at the first state, and behind each fault. That is enough. A step without a fault
- * from one before node to another also leads from the after node of the one to that of the other. */
+ * After nodes are made at the first state, and behind each fault. That is enough: a step without a fault from
+ * one before node to another also leads from the after node of the first to that of the second. */
 #ifndef EXPLORE_LIVENESS_STATES_H
 #define EXPLORE_LIVENESS_STATES_H
 
@@ -19,17 +19,17 @@
 
 struct after {
     struct graph graph;
-    uint64_t *fingerprint; /* of each node */
-    uint32_t *parent;      /* of each node, the node by which it was found first; GRAPH_NONE for roots */
-    uint8_t *is_after;     /* of each node, 1 = after, 0 = before */
+    uint64_t *fingerprint;
+    uint32_t *parent;  /* by node: the node by which it was found first; GRAPH_NONE for roots */
+    uint8_t *is_after; /* by node: 1 = after, 0 = before */
     size_t nodes_max;
-    char channel[AFTER_CHANNELS_MAX][WORLD_LABEL_MAX]; /* text of each label of the graph */
+    char channel[AFTER_CHANNELS_MAX][WORLD_LABEL_MAX]; /* by label: text of world_channel() */
     int channels;
     uint64_t after_nodes;
 };
 
-/* Builds the graph. `search->run->world` is in its first state, and search->canon is not NULL. Nodes are
- * numbered in breadth-first order, so a node's parents are a shortest path to it. Returns false if the
+/* Builds the graph from `search->run->world`, which is in its first state; search->canon is not NULL. Nodes
+ * are numbered in breadth-first order, so a node's parents are a shortest path to it. Returns false if the
  * graph is not complete; search->limit says why. The caller calls after_close() in both cases. */
 bool after_open(struct after *after, struct search *search);
 void after_close(struct after *after);

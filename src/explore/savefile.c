@@ -17,7 +17,7 @@
 #define SUM_BYTES sizeof(uint64_t)
 #define NEW ".new"
 
-/* Adds a block to the sum. The last block may be short: it is padded with zeros, and its size is added. */
+/* Adds a block to the checksum. A short one is padded with zeros, and its size is added. */
 static uint64_t sum_block(unsigned char *block, size_t size, uint64_t before)
 {
     LS_ASSERT(size <= SAVEFILE_BLOCK);
@@ -25,8 +25,6 @@ static uint64_t sum_block(unsigned char *block, size_t size, uint64_t before)
     memset(block + size, 0, padded - size);
     return hash_mix(hash_bytes(block, padded, before) ^ size);
 }
-
-/* ---- writing ---- */
 
 static void new_name(const struct savefile_writer *writer, char name[SAVEFILE_PATH_MAX + sizeof NEW])
 {
@@ -108,7 +106,7 @@ void savefile_put_bytes(struct savefile_writer *writer, const void *bytes, size_
     savefile_put(writer, bytes, size);
 }
 
-/* Forces a folder to the disk: only then the new name of a file is there too. */
+/* Forces the folder of a file to the disk: only then the file's new name is there too. */
 static int sync_folder(const char *path)
 {
     char folder[SAVEFILE_PATH_MAX];
@@ -134,7 +132,7 @@ static void force_to_disk(struct savefile_writer *writer)
     }
     if (writer->error == 0) {
         posix_fadvise(writer->file, 0, 0,
-                      POSIX_FADV_DONTNEED); /* the page cache would take memory from the search */
+                      POSIX_FADV_DONTNEED); /* else the page cache takes memory from the search */
     }
 }
 
@@ -162,8 +160,6 @@ int savefile_finish(struct savefile_writer *writer)
     }
     return 0;
 }
-
-/* ---- reading ---- */
 
 static int open_regular(struct savefile_reader *reader, const char *path)
 {

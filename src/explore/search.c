@@ -4,7 +4,7 @@
 #include "explore/search.h"
 
 #include "base/assert.h"
-#include "explore/work_queue.h"
+#include "explore/work_sharing.h"
 #include "state/canon.h"
 
 #define LOOK_EVERY 16384u /* transitions */

@@ -22,7 +22,7 @@ static bool doubt_marks(struct search *search, const struct world_image *before,
     return false;
 }
 
-/* Does a step in the world. The judges judge it, but their counts stay. Returns the fingerprint behind it. */
+/* Does a step in the world. Findings of the judges are dropped. Returns the fingerprint behind the step. */
 static uint64_t do_step(struct search *search, const struct action *action, uint64_t depth)
 {
     struct check_stats stats;
@@ -40,7 +40,7 @@ static bool ends_elsewhere(struct search *search, uint64_t depth, const char *la
     return false;
 }
 
-/* Checks that dropping the names that the recipe says it does not look at leads to the same state. */
+/* Checks that a step ends in the same state without the names that the recipe says it does not look at. */
 static bool doubt_unread(struct search *search, const struct action *action, uint64_t depth,
                          const char *label, uint64_t expected)
 {
@@ -77,8 +77,8 @@ bool distrust_step(struct search *search, const struct action *action, uint64_t 
     return right;
 }
 
-/* Does both steps from the image. False if the second is not enabled. *judged: a violation, which ends
- * judging. */
+/* Does both steps from the image. Returns false if the second is not enabled behind the first. *judged: a
+ * step violates a property, and ends the pair. */
 static bool do_both(struct search *search, const struct world_image *image,
                     const struct action *const step[2], uint64_t depth, uint64_t *fingerprint, bool *judged)
 {

@@ -3,9 +3,8 @@
 
 /* Checks of the search itself: samples of its premises, taken while it goes on.
  *
- *   Premise. A step depends only on the blocks that it reads. Else cached effects (step_cache.h) would be
- *   wrong.
- *   Premise. Code that writes to a block marks it. Else the fingerprint would not change.
+ *   Premise. A step depends only on the blocks that it reads. Else cached effects (step_cache.h) are wrong.
+ *   Premise. Code that writes to a block marks it. Else the fingerprint does not change.
  *   Premise. A step that goes before all others (persistent_set.h) commutes with them.
  *   Premise. A state of the frontier is the one that was found.
  *   Checked by. tests/explore/test_distrust.c: each broken premise ends a search with an error. */
@@ -14,12 +13,12 @@
 
 #include "explore/search.h"
 
-/* Once in so many steps the check is made. */
+/* Periods of the checks, in transitions. */
 #define DISTRUST_STEP_EVERY 1024u
 #define DISTRUST_ORDER_EVERY 4096u
 #define DISTRUST_PATH_EVERY 16384u
 
-/* Returns true if a check with this period is due, and sets *next to the step at which it is due again. */
+/* Returns true if a check with this period is due, and sets *next to when it is due again. */
 static inline bool distrust_is_due(const struct search *search, uint64_t every, uint64_t *next)
 {
     if (!search->options->distrust || search->counts->transitions < *next) {
@@ -29,16 +28,17 @@ static inline bool distrust_is_due(const struct search *search, uint64_t every, 
     return true;
 }
 
-/* Does a step twice from the world's present state. Checks that both end in the state with the `expected`
- * fingerprint, without renaming, and that no block was written to without a mark. Restores the present
- * state. Returns false if a check fails: search->wrong says which. If memory is short, nothing is checked. */
+/* Does a step twice from the world's present state, and once without names that the recipe does not look at.
+ * Checks that the fingerprint behind it is `expected` (without renaming), and that no block is written to
+ * without a mark. Restores the present state. Returns false if a check fails; search->wrong says which.
+ * Checks nothing if memory is short. */
 bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected);
 
-/* Does a step that may go before all others (persistent_set.h) before and behind each other action that is
- * enabled in the world's present state. Checks that both orders end in one state. The rest is as above. */
+/* Does a step that may go before all others (persistent_set.h) before and behind each other enabled action.
+ * Checks that both orders end in one state. The rest is as above. */
 bool distrust_order(struct search *search, const struct action *action, uint64_t depth);
 
-/* Does a path again from search->start. Checks that it leads to the present state. The rest is as above. */
+/* Does a path from search->start. Checks that it leads to the present state. The rest is as above. */
 bool distrust_path(struct search *search, const struct action *path, uint64_t length);
 
 #endif

@@ -24,10 +24,10 @@ struct mask {
     uint64_t bits[2];
 };
 
-/* The things that lie at places. Each is followed by its lists. */
+/* The things at places. Each is followed by its lists. */
 struct entry {
     uint32_t group;
-    uint16_t count; /* actions */
+    uint16_t count;
     uint8_t moves;
     uint8_t note; /* + 1; 0 = none */
     /* here: a number for each block of the scope, then a choice for each action */
@@ -35,21 +35,21 @@ struct entry {
 
 struct choice {
     struct action action;
-    uint32_t effect; /* only without a mask */
-    uint32_t mask;   /* number of the set of blocks that it depends on beyond the scope; 0 = none */
+    uint32_t effect; /* valid only if `mask` is 0 */
+    uint32_t mask;   /* index of the set of blocks beyond the scope that it depends on; 0 = the empty set */
 };
 
-/* The effect of a choice or a deed with given contents of the blocks that its mask names. */
+/* The effect of a choice or a deed for certain contents of the blocks in its mask. */
 struct effect {
     uint32_t events;
     uint8_t changes;
     uint8_t alone;
-    uint16_t contents; /* how many these are */
-    uint32_t owner;    /* place of the choice or the deed */
+    uint16_t contents;
+    uint32_t owner; /* place of the choice or the deed */
     /* here: the numbers of these contents, then the changes */
 };
 
-/* An action and a set of blocks that it has read, for all entries. */
+/* An action and a set of blocks that it has read, in any entry. */
 struct deed {
     struct action action;
     uint32_t mask;
@@ -63,7 +63,7 @@ struct events {
 
 struct verdict {
     uint32_t judges, events, after;
-    uint32_t count; /* pairs that follow */
+    uint32_t count; /* number of pairs that follow */
 };
 
 struct memo {
@@ -74,7 +74,7 @@ struct memo {
     struct hash_table entries, deeds, effects, events, verdicts; /* by hash: places */
     struct mask *mask;
     uint32_t masks;
-    uint32_t last[WORLD_PROCESSES_MAX + 1]; /* of each group, the entry found or added last; 0 = none */
+    uint32_t last[WORLD_PROCESSES_MAX + 1]; /* by group: the entry found or added last; 0 = none */
 };
 
 _Static_assert(ARENA_BLOCKS_MAX <= UINT8_MAX, "changes are counted in a byte");
@@ -83,8 +83,6 @@ _Static_assert(sizeof(struct entry) % 4 == 0 && sizeof(struct choice) % 4 == 0 &
                "what stands at places is made of words");
 
 _Static_assert(sizeof(struct action) == 12, "an action has no padding, so its bytes may be compared");
-
-/* ---- life ---- */
 
 static void *at_place(const struct memo *memo, uint32_t place)
 {
@@ -164,7 +162,6 @@ size_t memo_bytes(const struct memo *memo)
            hash_table_bytes(&memo->events) + hash_table_bytes(&memo->verdicts);
 }
 
-/* Returns a new place of `words` words; MEMO_NONE if memory is short. */
 static uint32_t take(struct memo *memo, size_t words)
 {
     LS_ASSERT(words > 0);
@@ -194,8 +191,6 @@ static uint64_t finish(uint64_t hash)
     return hash ^ hash << 32;
 }
 
-/* ---- entries ---- */
-
 static uint32_t *key_of(struct entry *entry)
 {
     return (uint32_t *)(entry + 1);
@@ -207,7 +202,7 @@ static struct choice *choice_at(const struct memo *memo, uint32_t entry, int ind
     return (struct choice *)(void *)(key_of(at) + memo->scope[at->group].count) + index;
 }
 
-/* Adds up hashes of contents: equal contents of two blocks have different hashes. */
+/* Adds up hashes: equal contents of two blocks have different ones. */
 static uint64_t hash_scope(const struct scope *scope, int group, const uint64_t *hash)
 {
     uint64_t sum = ((uint64_t)group + 1) * 0x9e3779b97f4a7c15u;
@@ -320,8 +315,6 @@ int memo_note(const struct memo *memo, uint32_t entry)
     return ((struct entry *)at_place(memo, entry))->note - 1;
 }
 
-/* ---- effects ---- */
-
 static uint64_t hash_contents(uint32_t owner, const struct mask *mask, const uint32_t *state)
 {
     uint64_t hash = owner;
@@ -361,7 +354,7 @@ static bool is_effect(const struct memo *memo, uint32_t place, uint32_t owner, c
     return true;
 }
 
-/* Returns the effect of a choice or a deed for the contents of a mask's blocks in a state, or MEMO_NONE. */
+/* Returns the effect of a choice or a deed in a state; MEMO_NONE if none is cached. */
 static uint32_t effect_with(const struct memo *memo, uint32_t owner, uint32_t mask, const uint32_t *state)
 {
     const struct mask *blocks = &memo->mask[mask];
@@ -373,7 +366,7 @@ static uint32_t effect_with(const struct memo *memo, uint32_t owner, uint32_t ma
     return place;
 }
 
-/* Adds an effect; MEMO_NONE if memory is short. `changes` does not point into the cache, which may move. */
+/* Adds an effect; MEMO_NONE if memory is short. `changes` must not point into the cache, which may move. */
 static uint32_t add_effect(struct memo *memo, uint32_t owner, uint32_t mask, const uint32_t *state,
                            struct effect what, const struct memo_change *changes)
 {
@@ -411,7 +404,7 @@ uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const u
                              : effect_with(memo, place_of(memo, choice), choice->mask, state);
 }
 
-/* Returns the number of a mask, which is added if it is new; 0 if there are too many. */
+/* Returns the index of a mask, which is added if it is new; 0 if there are too many. */
 static uint32_t number_of(struct memo *memo, const struct mask *mask)
 {
     for (uint32_t i = 1; i < memo->masks; i++) {
@@ -427,7 +420,7 @@ static uint32_t number_of(struct memo *memo, const struct mask *mask)
     return memo->masks++;
 }
 
-/* Adds blocks that were read to the mask of a choice. Effects with the smaller mask are not found any more.
+/* Adds blocks that were read to the mask of a choice, whose effects with the old mask are not found any more.
  * Returns false if there are too many masks. */
 static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uint64_t read[2])
 {
@@ -444,7 +437,7 @@ static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uin
     return true;
 }
 
-/* Gives the choice this effect of a deed that read these blocks. Returns its place, or MEMO_NONE. */
+/* Gives the choice the effect of a deed that read these blocks. Returns the choice's effect, or MEMO_NONE. */
 static uint32_t give_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                             const uint64_t read[2], uint32_t place)
 {
@@ -464,7 +457,6 @@ static uint32_t give_effect(struct memo *memo, uint32_t entry, int index, const 
     return add_effect(memo, place_of(memo, choice), choice->mask, state, effect, changes);
 }
 
-/* Hashes the words of an action, which has no padding. */
 static uint64_t hash_action(const struct action *action)
 {
     uint32_t words[sizeof *action / sizeof(uint32_t)];
@@ -554,8 +546,6 @@ uint32_t memo_effect_events(const struct memo *memo, uint32_t place)
     return ((struct effect *)at_place(memo, place))->events;
 }
 
-/* ---- events ---- */
-
 static uint64_t hash_events(const struct event *events, int count)
 {
     uint64_t hash = (uint64_t)count;
@@ -609,7 +599,7 @@ uint32_t memo_events(struct memo *memo, const struct event *events, int count)
     *list = (struct events){.count = (uint32_t)count};
     for (int i = 0; i < count; i++) {
         list->event[i] = events[i];
-        list->event[i].path = NULL; /* it is valid for a moment only, and no judge reads it */
+        list->event[i].path = NULL; /* no judge reads it, and it is not valid for long */
     }
     return hash_table_add(&memo->events, hash, place) ? place : MEMO_NONE;
 }
@@ -621,8 +611,6 @@ int memo_event_list(const struct memo *memo, uint32_t place, const struct event 
     *events = list->event;
     return (int)list->count;
 }
-
-/* ---- verdicts ---- */
 
 static uint64_t hash_verdict(uint32_t judges, uint32_t events)
 {

@@ -6,27 +6,26 @@
  * A state is a list of numbers, one for the content of each block (state/intern.h). The *scope* of a process
  * is the few blocks from which its enabled actions mostly follow: its own, the log and the servers. For the
  * contents of a scope there is an *entry*: the enabled actions, and the *effect* of each. An effect is the
- * blocks that the step changes, with their new contents, and the events that the judges see. A step that
- * reads blocks beyond its scope has an effect for each content of these. Verdicts are cached too: the
- * judges' new content, by their old one and the events.
+ * changed blocks with their new contents, and the events for the judges. A step that reads blocks beyond its
+ * scope has an effect for each content of these. Verdicts are cached too: the judges' new content, by their
+ * old one and the events.
  *
- * Most steps read less than their scope: a delivery reads no server. So an effect is also found by the
- * action and the contents of the blocks that the step has read, in any entry. An action with such a set is a
+ * Most steps read less than their scope: a delivery reads no server. So an effect is also found by the action
+ * and the contents of the blocks that it has read, in any entry. An action with such a set of blocks is a
  * *deed*.
  *
  *   Claim. In a state with equal contents of the blocks that a step has read, the step has the same effect.
  *   Premise. A step depends on blocks alone, and the world notes each block before it is read (arena_read()).
  *   Why. In the other state the step reads equal contents, so it goes on alike, and writes the same.
- *   Checked by. test_a_step_depends_on_what_it_reads in tests/sim/test_intern.c: all other blocks come from
- *   another state. Whole searches are compared in tests/explore/test_enumerate.c. Samples of the steps are
- *   done again by distrust_step().
+ *   Checked by. test_a_step_depends_on_what_it_reads (tests/sim/test_intern.c), whole searches in
+ *   tests/explore/test_enumerate.c, and samples by distrust_step().
  *
  * All parts of the cache are lists of 32-bit words in one array. A *place* is the index where one begins. */
 #ifndef EXPLORE_STEP_CACHE_H
 #define EXPLORE_STEP_CACHE_H
 
 #include "base/arena.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/sim.h>
 
@@ -34,11 +33,10 @@ struct memo;
 
 #define MEMO_NONE 0u /* no place */
 
-/* Returns an empty cache; NULL if memory is short. */
+/* Returns NULL if memory is short. */
 struct memo *memo_open(struct world *world);
 void memo_close(struct memo *memo);
 
-/* Clears the cache: all places become invalid. */
 void memo_clear(struct memo *memo);
 
 size_t memo_bytes(const struct memo *memo);
@@ -51,11 +49,11 @@ struct memo_state {
 
 /* ---- entries: `group` is a process, or the number of processes for actions of no process ---- */
 
-/* Returns the key of a group's entry for this state. Prefetches the memory that memo_entry() will read. */
+/* Returns the key of a group's entry for this state, and prefetches the memory that memo_entry() reads. */
 uint64_t memo_ask(const struct memo *memo, int group, const struct memo_state *state);
 
-/* Returns the entry that was found or added last for this group, if none of the blocks that have changed
- * since are in its scope; MEMO_NONE otherwise. */
+/* Returns the entry found or added last for this group, unless its scope has a block of `changed`, the blocks
+ * that have changed since. Then returns MEMO_NONE. */
 uint32_t memo_same(const struct memo *memo, int group, const uint64_t changed[2]);
 
 /* Returns the entry for this state, by its key of memo_ask(); MEMO_NONE if there is none. */
@@ -71,35 +69,33 @@ uint32_t memo_add_entry(struct memo *memo, int group, const struct memo_state *s
 int memo_actions(const struct memo *memo, uint32_t entry);
 void memo_action(const struct memo *memo, uint32_t entry, int index, struct action *out);
 
-/* Return `moves` and `note` of the entry; -1 for a note that was too large. */
+/* Return `moves` and `note` of the entry; -1 for a note above 254. */
 bool memo_moves(const struct memo *memo, uint32_t entry);
 int memo_note(const struct memo *memo, uint32_t entry);
-
-/* ---- effects ---- */
 
 /* Whether a step may go before all others, see persistent_set.h. */
 enum memo_alone {
     MEMO_ALONE_NEVER,
-    MEMO_ALONE_USED,   /* yes, unless it must not use the client library: it has */
-    MEMO_ALONE_UNUSED, /* yes, in both cases */
+    MEMO_ALONE_USED,   /* if world_alone() has answered WORLD_ALONE; not for WORLD_ALONE_IF_UNUSED */
+    MEMO_ALONE_UNUSED, /* for both answers */
 };
 
 struct memo_change {
     uint32_t block;
-    uint32_t number; /* of the content */
+    uint32_t number; /* number of the new content */
 };
 
-/* Returns the effect of the entry's action in this state; MEMO_NONE if the entry has none for it. */
+/* Returns the effect of the entry's action in this state; MEMO_NONE if none is cached. */
 uint32_t memo_effect(const struct memo *memo, uint32_t entry, int index, const uint32_t *state);
 
-/* Returns an effect that the same action had in another entry, with the same contents of the blocks that it
- * read. Adds it to this entry for memo_effect(). MEMO_NONE if there is none; *short_of_memory if memory is
- * short. */
+/* Returns the effect of the same action in another entry, where the blocks that it read had the same
+ * contents, and adds it to this entry. MEMO_NONE if there is none, or if memory is short: then sets
+ * *short_of_memory. */
 uint32_t memo_effect_elsewhere(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                                bool *short_of_memory);
 
-/* Adds the effect of a step that was done and has read the blocks `read`. `events` is a place of
- * memo_events(), or MEMO_NONE for no events. Returns MEMO_NONE if memory is short. */
+/* Adds the effect of a step that has read the blocks `read`. `events` is a place of memo_events(), or
+ * MEMO_NONE for no events. Returns MEMO_NONE if memory is short. */
 uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                          const uint64_t read[2], const struct memo_change *changes, int count,
                          uint32_t events, enum memo_alone alone);
@@ -108,14 +104,12 @@ int memo_changes(const struct memo *memo, uint32_t effect, const struct memo_cha
 enum memo_alone memo_effect_alone(const struct memo *memo, uint32_t effect);
 uint32_t memo_effect_events(const struct memo *memo, uint32_t effect);
 
-/* ---- events and verdicts ---- */
-
 /* Returns the place of a list of events, which is added if it is new; MEMO_NONE if memory is short. */
 uint32_t memo_events(struct memo *memo, const struct event *events, int count);
 int memo_event_list(const struct memo *memo, uint32_t place, const struct event **events);
 
-/* Returns the judges' content after these events, or INTERN_NONE if it is not cached. *premises then is a
- * list of *count pairs: the position of a property, and how often its premise was met. */
+/* Returns the judges' content after these events, with a list of *count pairs in *premises: the position of a
+ * property, and how often its premise was met. INTERN_NONE if the verdict is not cached. */
 uint32_t memo_verdict(const struct memo *memo, uint32_t judges, uint32_t events, const uint32_t **premises,
                       int *count);
 bool memo_add_verdict(struct memo *memo, uint32_t judges, uint32_t events, uint32_t after,

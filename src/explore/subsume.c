@@ -16,7 +16,8 @@ struct more {
     uint64_t plain, canonical;
 };
 
-/* For one content of the block: the difference to each content with fewer faults bought. */
+/* One content of the budgets' block that the search has met, and its differences to others: to each content in
+ * which some faults were bought less often and none more often. Those need not have been met. */
 struct known {
     uint64_t hash;
     struct more *more;
@@ -53,7 +54,6 @@ void subsume_close(struct subsume *subsume)
     free(subsume);
 }
 
-/* Returns the summand of the block's present content in fingerprints. */
 static struct more weigh(struct subsume *subsume)
 {
     struct arena *arena = world_arena(subsume->search->run->world);
@@ -82,7 +82,6 @@ static bool count_down(uint8_t bought[WORLD_FAULTS], const uint8_t all[WORLD_FAU
     return false;
 }
 
-/* Returns how many such lists have fewer faults of some kinds and more of none. */
 static size_t ways_to_buy_fewer(const uint8_t all[WORLD_FAULTS])
 {
     size_t ways = 1;
@@ -92,7 +91,7 @@ static size_t ways_to_buy_fewer(const uint8_t all[WORLD_FAULTS])
     return ways - 1;
 }
 
-/* Fills in the differences of all contents with fewer faults bought. The world is as before then. */
+/* Fills in the differences. The world is as before then. */
 static bool weigh_all(struct subsume *subsume, struct known *known)
 {
     struct world *world = subsume->search->run->world;

@@ -7,18 +7,17 @@
 
 #include <string.h>
 
-/* The state of a key before the write to which its record belongs. IMAGE_OVER: the key had a lease then, and
- * has expired, or was lost, after the write. */
+/* State of the key before the write: it did not exist, or the image has its value. IMAGE_OVER = it had a
+ * lease then, and has expired, or was lost, after the write. */
 enum image { IMAGE_NONE, IMAGE_KEY, IMAGE_OVER };
 
-/* An image of a key. Its name stands behind the record, then its value, each with zeros up to a multiple of
- * 8. */
+/* The name stands behind the record, then the value, each with zeros up to a multiple of 8. */
 struct kept_key {
     struct rec rec; /* rec.tag = enum image, rec.word = bytes of the name */
     int64_t ends_ms;
     uint32_t value_size;
-    uint8_t client, connection; /* the connection that has written */
-    uint8_t begins;             /* 1 = this is the first key of its write */
+    uint8_t client, connection; /* of the write */
+    uint8_t begins;             /* 1 = first image of its write */
     uint8_t database, type, writer, life, shortened;
     uint32_t reserved; /* 0 */
 };
@@ -47,6 +46,7 @@ static struct kept_key *next(struct server *server, struct kept_key *key)
 
 static struct bytes name_of(struct kept_key *key)
 {
+    LS_ASSERT(key->rec.list == SERVER_BACKLOG);
     return (struct bytes){(const char *)(key + 1), key->rec.word};
 }
 
@@ -94,6 +94,7 @@ static void fill(struct kept_key *kept, const struct key *key)
 {
     unsigned char *at = (unsigned char *)(kept + 1);
     struct bytes value = key_bytes(key);
+    LS_ASSERT(kept->rec.tag == IMAGE_NONE && kept->rec.word == key->rec.word);
     kept->rec.tag = IMAGE_KEY;
     kept->ends_ms = key->ends_ms;
     kept->type = key->rec.tag;
@@ -108,6 +109,10 @@ void backlog_note(struct call *call, int database, struct bytes name)
 {
     struct server *server = call->server;
     if (server->lag == 0 || is_kept(server, database, name)) {
+        return;
+    }
+    if (name.size > KEY_NAME_MAX) { /* no key has this name, nor will the write make one */
+        call->no_room = true;
         return;
     }
     while (is_new_write && writes(server) >= server->lag) {
@@ -136,6 +141,7 @@ void backlog_note(struct call *call, int database, struct bytes name)
 
 void backlog_forget(struct server *server, const struct key *key)
 {
+    LS_ASSERT(key->rec.list == SERVER_KEYS);
     for (struct kept_key *old = first(server); old != NULL; old = next(server, old)) {
         if (old->rec.tag == IMAGE_KEY && old->ends_ms != KEY_NEVER && old->database == key->database &&
             bytes_equal(name_of(old), key_name(key))) {
@@ -152,6 +158,7 @@ void backlog_confirm(struct server *server, int client, int connection)
         written += key->begins;
         confirmed = key->client == client && key->connection == connection ? written : confirmed;
     }
+    LS_ASSERT(written <= server->lag);
     for (; confirmed > 0; confirmed--) {
         drop_oldest(server);
     }
@@ -162,14 +169,13 @@ void backlog_clear(struct server *server)
     pack_clear(&server->pack, SERVER_BACKLOG);
 }
 
-/* ---- losing writes ---- */
-
 static char name_room[KEY_NAME_MAX], value_room[KEY_VALUE_MAX];
 
 static void put_back(struct server *server, const struct kept_key *image, struct bytes name,
                      struct bytes value)
 {
     struct key *key = keys_set(&server->pack, image->database, name, image->type, value);
+    LS_ASSERT(image->rec.tag == IMAGE_KEY);
     LS_ALWAYS(key != NULL); /* the key takes less room than its image, which was just removed */
     key->ends_ms = image->ends_ms;
     key->writer = image->writer;
@@ -177,7 +183,7 @@ static void put_back(struct server *server, const struct kept_key *image, struct
     key->shortened = image->shortened;
 }
 
-/* Undoes the newest change of a key. Its record is removed; `image`, `name` and `value` are copies. */
+/* Undoes the newest change of a key. Its record was just removed: the parameters are copies. */
 static void undo(struct server *server, const struct kept_key *image, struct bytes name, struct bytes value)
 {
     struct key *now = keys_find(&server->pack, image->database, name);
@@ -190,6 +196,7 @@ static void undo(struct server *server, const struct kept_key *image, struct byt
         keys_remove(&server->pack, now);
     }
     lost.key = keys_find(&server->pack, image->database, name);
+    LS_ASSERT((lost.key != NULL) == (image->rec.tag == IMAGE_KEY));
     if (server->lost != NULL) {
         server->lost(server, &lost);
     }
@@ -204,6 +211,7 @@ void backlog_lose(struct server *server)
         }
         const struct kept_key image = *last;
         struct bytes name = name_of(last), value = value_of(last);
+        LS_ASSERT(name.size <= sizeof name_room && value.size <= sizeof value_room);
         memcpy(name_room, name.at, name.size);
         memcpy(value_room, value.at, value.size);
         pack_remove(&server->pack, &last->rec);

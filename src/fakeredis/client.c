@@ -15,10 +15,11 @@
 
 static struct connection *at(int client, int connection)
 {
+    LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
     return &client_mark(client)->connection[connection];
 }
 
-/* Returns the connection of a context; -1 = this client has no such connection. */
+/* Returns the connection of a context. -1 = the client has none, which is a trouble. */
 static int find_context(int client, const redisAsyncContext *context)
 {
     const struct client *state = client_read(client);
@@ -41,8 +42,6 @@ bool fakeredis_has_open(int client)
     }
     return false;
 }
-
-/* ---- channels ---- */
 
 static struct channel_record *channel_of(struct rec *rec)
 {
@@ -83,7 +82,7 @@ static void remove_channel(int client, struct channel_record *channel)
     pack_remove(&pack, &channel->rec);
 }
 
-/* Adds a record behind those of its connection, but a mute one before its channels. NULL = no room. */
+/* Adds a record behind those of its connection; a mute one before its channels. NULL = no room. */
 static struct channel_record *add_channel(int client, int connection, size_t name_size, bool mute)
 {
     LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
@@ -129,8 +128,6 @@ static void set_channel(int client, int connection, struct bytes name, code_ref 
     channel->privdata = privdata;
 }
 
-/* ---- callbacks ---- */
-
 static void before_callback(void)
 {
     if (the_options.before_callback != NULL) {
@@ -154,7 +151,7 @@ static void tell_link(enum fakeredis_event_kind kind, int client, int connection
     the_options.observe(&event);
 }
 
-/* Ends a connection for its client. The disconnect callback gets `status`. */
+/* Ends a connection for its client, with all callbacks. The disconnect callback gets `status`. */
 static void finish(int client, int connection, int status)
 {
     LS_ASSERT(at(client, connection)->state != CONNECTION_FREE);
@@ -163,7 +160,7 @@ static void finish(int client, int connection, int status)
     struct channel_record *channel;
     context->c.flags |= REDIS_DISCONNECTING;
     link_abandon(client, connection);
-    if (at(client, connection)->connected) { /* the client learns of the end by the first missing reply */
+    if (at(client, connection)->connected) { /* before LOST: a missing reply tells the client of the end */
         tell_link(FAKEREDIS_DOWN, client, connection);
     }
     while ((record = link_first(client, connection)) != NULL) {
@@ -212,11 +209,11 @@ static void set_error(redisAsyncContext *context, int err, const char *text, siz
     context->errstr = context->c.errstr;
 }
 
-/* ---- deliveries ---- */
-
 void client_note_up(int client, int connection)
 {
     LS_ASSERT(at(client, connection)->connected == 0);
+    LS_ASSERT(at(client, connection)->state == CONNECTION_UP ||
+              at(client, connection)->state == CONNECTION_BROKEN);
     at(client, connection)->connected = 1;
     tell_link(FAKEREDIS_UP, client, connection);
 }
@@ -225,6 +222,7 @@ static void deliver_up(int client, int connection, bool up)
 {
     struct connection *opened = at(client, connection);
     LS_ASSERT(opened->state != CONNECTION_FREE);
+    LS_ASSERT(up || opened->state == CONNECTION_BROKEN);
     redisAsyncContext *context = opened->context;
     code_ref on_connect = opened->on_connect;
     if (up) {
@@ -242,7 +240,6 @@ static void deliver_up(int client, int connection, bool up)
     }
 }
 
-/* Passes one reply, or message, of a channel to the channel's callback. */
 static void deliver_to_channel(int client, int connection, const unsigned char *items, size_t size)
 {
     redisAsyncContext *context = at(client, connection)->context;
@@ -283,8 +280,7 @@ static void deliver_reply(int client, int connection, const struct call_record *
     }
 }
 
-/* Returns whether the reply is an error for SUBSCRIBE or UNSUBSCRIBE. Such an error has no callback, so
- * hiredis 0.14 ends the connection. */
+/* An error for SUBSCRIBE or UNSUBSCRIBE has no callback, so hiredis 0.14 ends the connection. */
 static bool ends_by_error(const struct call_record *call, const unsigned char *items)
 {
     return call->rec.tag == CALL_ANSWERED && (call->flags & CALL_CHANNELS) != 0 &&
@@ -298,8 +294,8 @@ static void end_by_error(int client, int connection, const unsigned char *items)
     finish(client, connection, REDIS_ERR);
 }
 
-/* Ends the connection if its client has asked for that: redisAsyncFree() ends it after the callback,
- * redisAsyncDisconnect() after the last reply. */
+/* If its client has asked for that, ends the connection: redisAsyncFree() after the callback,
+ * redisAsyncDisconnect() after the last record. */
 static void end_if_wanted(int client, int connection)
 {
     const redisAsyncContext *context = at(client, connection)->context;
@@ -334,6 +330,7 @@ unsigned fakeredis_deliver(int client, int connection)
         news = FAKEREDIS_MESSAGE;
         break;
     default:
+        LS_NEVER(call.rec.tag != CALL_ANSWERED);
         news = FAKEREDIS_ANSWER;
         break;
     }
@@ -350,8 +347,6 @@ unsigned fakeredis_deliver(int client, int connection)
     end_if_wanted(client, connection);
     return news;
 }
-
-/* ---- opening ---- */
 
 static bool no_memory(void)
 {
@@ -425,8 +420,6 @@ int redisAsyncSetDisconnectCallback(redisAsyncContext *ac, redisDisconnectCallba
     return REDIS_OK;
 }
 
-/* ---- closing ---- */
-
 void redisAsyncDisconnect(redisAsyncContext *ac)
 {
     int connection = find_context(the_entered, ac);
@@ -453,7 +446,7 @@ void redisAsyncFree(redisAsyncContext *ac)
 
 /* ---- commands ---- */
 
-/* Reads a line of `type` and a number at *at, and moves *at behind it. Returns false if there is none. */
+/* Reads a line of `type` and a number, and moves *at behind it. Returns false if there is none at *at. */
 static bool read_number(struct bytes text, size_t *at, char type, size_t *number)
 {
     size_t i = *at + 1, digits = 0;
@@ -470,8 +463,7 @@ static bool read_number(struct bytes text, size_t *at, char type, size_t *number
     return true;
 }
 
-/* Reads the arguments of a command in the protocol's form: one array of bulks, and nothing behind it.
- * Returns their number, or -1 if the text is something else or has too many. */
+/* Reads a command: one array of bulks. Returns the number of arguments; -1 = another form, or too many. */
 static int read_command(struct bytes text, struct bytes argv[COMMAND_ARGS_MAX])
 {
     size_t at = 0, argc;

@@ -3,12 +3,12 @@
 
 /* The clocks of a world and of its servers: the moments at which messages arrive and leases end.
  *
- * A message that is sent at t arrives between t + latency_min_ms and t + latency_max_ms. Its record holds
- * only the earlier moment, because the distance between the two is constant. Messages of a connection keep
- * their order.
+ * A message that is sent at t arrives between t + latency_min_ms and t + latency_max_ms. Its record holds the
+ * earlier moment alone, because the two differ by a constant. Messages of a connection keep their order.
  *
  * A server's clock is ahead of the world's by its jumps, and runs faster by `drift` thousandths. */
-#include "base/clock_bounds.h"
+#include "base/assert.h"
+#include "base/next_event_time.h"
 #include "fakeredis/internal.h"
 
 int64_t server_now_ms(int server)
@@ -25,6 +25,7 @@ static int32_t when_past(int server, int64_t server_ms)
 {
     int64_t past = server_ms + 1 - server_facts(&the_servers[server].pack)->clock_ms;
     int64_t pace = 1000 + the_options.drift;
+    LS_ASSERT(the_options.timed && server_ms != KEY_NEVER);
     int64_t ms = past > 0 ? (past * 1000 + pace - 1) / pace : 0;
     return ms < INT32_MAX ? (int32_t)ms : INT32_MAX;
 }
@@ -44,10 +45,7 @@ bool clock_has_come(int32_t ms)
     return !the_options.timed || ms <= the_options.now_ms();
 }
 
-/* ---- how far time may go ---- */
-
-/* Adds the window of an arrival. A notice that the client library makes by itself has the time 0, and no
- * window. */
+/* Adds the window of an arrival. A notice of the client library itself has due_ms 0, and no window. */
 static void arrival(struct moments *moments, int32_t due_ms)
 {
     int32_t spread = due_ms > 0 ? the_options.latency_max_ms - the_options.latency_min_ms : 0;

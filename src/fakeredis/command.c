@@ -13,8 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- words ---- */
-
 bool call_is(struct bytes text, const char *word)
 {
     return text.size == strlen(word) && strncasecmp(text.at, word, text.size) == 0;
@@ -44,6 +42,7 @@ bool call_integer(struct call *call, struct bytes text, int64_t *number)
 bool call_lease(struct call *call, struct bytes text, int64_t unit_ms, bool absolute, int64_t *ends_ms)
 {
     int64_t number;
+    LS_ASSERT(unit_ms == 1 || unit_ms == 1000);
     if (!call_integer(call, text, &number)) {
         return false;
     }
@@ -58,10 +57,10 @@ bool call_lease(struct call *call, struct bytes text, int64_t unit_ms, bool abso
     return true;
 }
 
-/* ---- keys ---- */
-
 static void tell(struct call *call, const struct key *key, enum key_change change)
 {
+    LS_ASSERT(key->rec.list == SERVER_KEYS);
+    LS_ASSERT(!call->server->read_only || change == KEY_EXPIRED || change == KEY_LOST);
     peer_touch(call->server, key->database, key_name(key));
     if (call->server->changed != NULL) {
         call->server->changed(call->server, call->client, key, change);
@@ -70,6 +69,7 @@ static void tell(struct call *call, const struct key *key, enum key_change chang
 
 void call_remove(struct call *call, struct key *key, enum key_change change)
 {
+    LS_ASSERT(change != KEY_WRITTEN && change != KEY_LEASED);
     if (change == KEY_DELETED) {
         backlog_note(call, key->database, key_name(key));
     } else {
@@ -101,8 +101,8 @@ bool call_typed_key(struct call *call, struct bytes name, unsigned types, struct
     return true;
 }
 
-/* Notes which client has written the key, and in which life of its process. The life matters only for a key
- * with a lease, or one that lost writes may bring back. Otherwise the life is 0, to keep states alike. */
+/* Notes the writer of the key, and its life. The life matters only for a key with a lease, or one that lost
+ * writes may bring back. Otherwise it is 0, so that states do not differ by it. */
 static void sign(struct call *call, struct key *key)
 {
     bool matters = call->server->lag > 0 || key->ends_ms != KEY_NEVER;
@@ -116,6 +116,7 @@ static void written(struct call *call, struct key *key)
         call->no_room = true;
         return;
     }
+    LS_ASSERT(key->database == call->database);
     sign(call, key);
     tell(call, key, KEY_WRITTEN);
 }
@@ -135,6 +136,7 @@ void call_set_number(struct call *call, struct bytes name, int64_t number)
 void call_set_sequence(struct call *call, struct bytes name, enum key_type type, const struct sequence *value)
 {
     struct bytes bytes = {value->bytes, value->used};
+    LS_ASSERT(type == KEY_HASH || type == KEY_LIST);
     if (value->full) {
         call->no_room = true;
     } else if (value->used == 0) {
@@ -156,8 +158,8 @@ void call_set_lease(struct call *call, struct key *key, int64_t ends_ms)
     tell(call, key, KEY_LEASED);
 }
 
-/* Writes an error for a command that is not run at all. The error's code is ERR, unless the text begins with
- * a code. A refused EXEC ends the transaction. */
+/* Writes an error for a command that does not run: ERR and the text, or the text alone if it begins with two
+ * capitals, as a code does. A refused EXEC ends the transaction. */
 __attribute__((format(printf, 3, 4))) static void refuse(struct call *call, const struct command *command,
                                                          const char *format, ...)
 {
@@ -175,8 +177,6 @@ __attribute__((format(printf, 3, 4))) static void refuse(struct call *call, cons
     }
 }
 
-/* ---- finding a command ---- */
-
 static const struct command *const tables[] = {commands_keys, commands_text,   commands_hash, commands_list,
                                                commands_peer, commands_script, NULL};
 
@@ -192,7 +192,6 @@ static const struct command *find_name(struct bytes name)
     return NULL;
 }
 
-/* The error shows arguments up to 128 bytes in all, as that of Redis does. */
 static void unknown_command(struct call *call)
 {
     char shown[512];
@@ -222,6 +221,7 @@ static const struct command *find_part(struct call *call, const struct command *
 {
     char name[2 * COMMAND_NAME_MAX];
     struct bytes part = call->argv[1];
+    LS_ASSERT(has_parts(whole) && call->argc > 1);
     int size = (int)(part.size < COMMAND_NAME_MAX ? part.size : COMMAND_NAME_MAX);
     int length = snprintf(name, sizeof name, "%s|%.*s", whole->name, size, part.at);
     const struct command *found = find_name((struct bytes){name, (size_t)length});
@@ -260,12 +260,11 @@ const struct command *command_find(struct call *call)
         }
         return NULL;
     }
+    LS_ASSERT(!has_parts(command)); /* a command with subcommands has an arity of at least 2 */
     return command;
 }
 
-/* ---- running ---- */
-
-/* Writes the error and returns false if this connection may not run the command on this server. */
+/* If this connection may not run the command on this server, writes the error and returns false. */
 static bool is_allowed(struct call *call, const struct command *command)
 {
     if (!peer_is_known(call) && (command->flags & COMMAND_UNAUTHORIZED) == 0) {
@@ -303,7 +302,6 @@ static void run_or_queue(struct call *call)
     if (multi && (command->flags & COMMAND_AT_ONCE) == 0) {
         peer_queue(call);
     } else {
-        LS_ASSERT(command->run != NULL); /* a command with subcommands has no arity of 1 */
         command->run(call);
     }
 }
@@ -314,6 +312,7 @@ static bool run(struct call *call)
     reply_clear(call->reply);
     backlog_begin();
     run_or_queue(call);
+    LS_ASSERT(call->reply->used > 0 || call->reply->full || call->no_room);
     return !call->no_room && !call->reply->full;
 }
 
@@ -333,6 +332,7 @@ static struct call new_call(struct server *server, int client, int connection, i
 bool command_run(struct server *server, int client, int connection, int64_t now_ms, int argc,
                  const struct bytes *argv, struct reply *reply)
 {
+    LS_ASSERT(connection >= 0 && connection < CONNECTION_NONE);
     struct call call = new_call(server, client, connection, now_ms, argc, argv, reply);
     const struct peer *peer = peer_of(&call);
     call.database = peer != NULL ? peer->database : 0;
@@ -342,6 +342,7 @@ bool command_run(struct server *server, int client, int connection, int64_t now_
 bool command_run_late(struct server *server, int client, int database, int64_t now_ms, int argc,
                       const struct bytes *argv, struct reply *reply)
 {
+    LS_ASSERT(database >= 0 && database < DATABASES);
     struct call call = new_call(server, client, CONNECTION_NONE, now_ms, argc, argv, reply);
     call.database = database;
     return run(&call);
@@ -359,12 +360,10 @@ void command_lose(struct server *server, struct key *key)
     call_remove(&call, key, KEY_LOST);
 }
 
-/* ---- arguments as a sequence ---- */
-
 #define MARK "\1script"
 #define MARK_SIZE 7
 
-/* Returns the index of the argument that is a script's text, or -1. */
+/* Returns the index of the argument that is a script's text; -1 = none is. */
 static int script_index(int argc, const struct bytes *argv)
 {
     if (argc > 2 && call_is(argv[0], "eval")) {
@@ -376,6 +375,7 @@ static int script_index(int argc, const struct bytes *argv)
 void command_pack(int argc, const struct bytes *argv, struct sequence *sequence)
 {
     int script = script_index(argc, argv);
+    LS_ASSERT(argc > 0 && argc <= COMMAND_ARGS_MAX && script < argc);
     sequence->used = 0;
     sequence->full = false;
     for (int i = 0; i < argc; i++) {

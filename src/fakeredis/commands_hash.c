@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static struct sequence changed; /* new value that a command makes */
+static struct sequence changed;
 
 static struct bytes value_of(const struct key *key)
 {
@@ -25,8 +25,8 @@ static bool find_field(struct bytes hash, struct bytes field, struct bytes *valu
     return false;
 }
 
-/* Writes the hash with one field set, or without it if `value` is NULL, to `changed`. Returns whether it
- * had the field. */
+/* Writes the hash to `changed`, with a field set, or removed by NULL. Returns whether the hash had the
+ * field. */
 static bool change(struct bytes hash, struct bytes field, const struct bytes *value)
 {
     struct bytes name, old;
@@ -48,7 +48,7 @@ static bool change(struct bytes hash, struct bytes field, const struct bytes *va
     return had;
 }
 
-/* Sets a field. Returns whether it is a new one. */
+/* Returns whether the field is a new one. */
 static bool set_field(struct call *call, struct bytes field, struct bytes value)
 {
     struct key *key = keys_find(&call->server->pack, call->database, call->argv[1]);
@@ -56,8 +56,6 @@ static bool set_field(struct call *call, struct bytes field, struct bytes value)
     call_set_sequence(call, call->argv[1], KEY_HASH, &changed);
     return !had;
 }
-
-/* ---- writing ---- */
 
 /* Returns the number of new fields, or -1 after an error. */
 static int set_fields(struct call *call)
@@ -144,8 +142,6 @@ static void hash_hincrby(struct call *call)
     set_field(call, call->argv[2], (struct bytes){digits, (size_t)size});
     reply_integer(call->reply, number);
 }
-
-/* ---- reading ---- */
 
 static void hash_hget(struct call *call)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Commands for keys of any type: whether they exist, and their leases. */
+/* Commands for keys of any type: existence, deletion, leases. */
 #include "fakeredis/command.h"
+
+#include "base/assert.h"
 
 static void keys_exists(struct call *call)
 {
@@ -31,10 +33,9 @@ static void keys_type(struct call *call)
     static const char *const names[] = {
         [KEY_TEXT] = "string", [KEY_NUMBER] = "string", [KEY_HASH] = "hash", [KEY_LIST] = "list"};
     const struct key *key = call_key(call, call->argv[1]);
+    LS_ASSERT(key == NULL || (key->rec.tag >= KEY_TEXT && key->rec.tag <= KEY_LIST));
     reply_status(call->reply, key != NULL ? names[key->rec.tag] : "none");
 }
-
-/* ---- leases ---- */
 
 enum { IF_NONE = 1, IF_SOME = 2, IF_LATER = 4, IF_EARLIER = 8 };
 
@@ -83,11 +84,12 @@ static bool condition_holds(const struct key *key, unsigned conditions, int64_t 
     return (conditions & IF_EARLIER) == 0 || none || ends_ms < key->ends_ms;
 }
 
-/* Implements EXPIRE and its relatives. Unlike SET they accept a time that has passed, and delete the key. */
+/* EXPIRE and its relatives: unlike SET they accept a time that has passed, and delete the key. */
 static void expire(struct call *call, int64_t unit_ms, bool absolute)
 {
     unsigned conditions;
     int64_t number;
+    LS_ASSERT(unit_ms == 1 || unit_ms == 1000);
     if (!read_conditions(call, &conditions) || !call_integer(call, call->argv[2], &number)) {
         return;
     }
@@ -173,8 +175,6 @@ static void keys_pexpiretime(struct call *call)
 {
     left(call, 1, true);
 }
-
-/* ---- databases ---- */
 
 static void keys_dbsize(struct call *call)
 {

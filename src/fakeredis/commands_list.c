@@ -4,18 +4,20 @@
 /* Commands for lists of texts. */
 #include "fakeredis/command.h"
 
-static struct sequence changed; /* new value that a command makes */
+#include "base/assert.h"
+
+static struct sequence changed;
 
 static struct bytes value_of(const struct key *key)
 {
     return key != NULL ? key_value(key) : (struct bytes){NULL, 0};
 }
 
-/* Adds `count` elements of the list, from index `first` on, to `changed`. */
 static void keep(struct bytes list, int first, int count)
 {
     struct bytes text;
     int index = 0;
+    LS_ASSERT(first >= 0 && count >= 0);
     for (size_t at = 0; sequence_next(list, &at, &text); index++) {
         if (index >= first && index < first + count) {
             sequence_add(&changed, text);
@@ -39,8 +41,6 @@ static void start_change(void)
     changed.used = 0;
     changed.full = false;
 }
-
-/* ---- ends of a list ---- */
 
 static void push(struct call *call, bool in_front)
 {
@@ -120,8 +120,6 @@ static void list_rpop(struct call *call)
     pop(call, false);
 }
 
-/* ---- the middle ---- */
-
 static void list_llen(struct call *call)
 {
     struct key *key;
@@ -172,6 +170,7 @@ static void list_lrange(struct call *call)
         reply_array(call->reply, 0);
         return;
     }
+    LS_ASSERT(first >= 0 && last < count);
     reply_array(call->reply, (uint32_t)(last - first + 1));
     for (int64_t i = first; i <= last; i++) {
         if (element(list, i, &text)) {
@@ -180,8 +179,7 @@ static void list_lrange(struct call *call)
     }
 }
 
-/* Removes at most |count| elements that equal a text: from the front, or from the end if `count` is negative.
- * 0 = all of them. */
+/* Removes |count| elements that equal the text; from the end if the count is negative; 0 = all elements. */
 static void list_lrem(struct call *call)
 {
     struct key *key;
@@ -209,6 +207,7 @@ static void list_lrem(struct call *call)
             sequence_add(&changed, text);
         }
     }
+    LS_ASSERT(seen == equal && removed == most);
     if (removed > 0) {
         call_set_sequence(call, call->argv[1], KEY_LIST, &changed);
     }

@@ -2,20 +2,19 @@
  * Copyright the lockstep authors */
 
 /* Commands about the connection itself: names, passwords and databases, transactions, channels. */
+#include "base/assert.h"
 #include "fakeredis/backlog.h"
 #include "fakeredis/command.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- records of a connection ---- */
-
 static int order(int client, int connection, int other_client, int other_connection)
 {
     return client != other_client ? client - other_client : connection - other_connection;
 }
 
-/* Returns the first record of a list that is not sorted before those of this connection; NULL = none. */
+/* Returns the first record of a list that is of this connection, or is sorted behind it; NULL = none. */
 static struct peer_part *first_from(const struct server *server, int list, int client, int connection)
 {
     struct rec *rec = pack_first(&server->pack, list);
@@ -36,6 +35,7 @@ static struct peer_part *first_of(const struct server *server, int list, int cli
 
 static struct peer_part *next_of(const struct server *server, struct peer_part *part)
 {
+    LS_ASSERT(part->rec.list >= SERVER_PEERS && part->rec.list <= SERVER_LATE);
     struct peer_part *next = (struct peer_part *)(void *)pack_next(&server->pack, &part->rec);
     return next != NULL && next->client == part->client && next->connection == part->connection ? next : NULL;
 }
@@ -53,10 +53,11 @@ static void remove_parts(const struct server *server, int list, int client, int 
     }
 }
 
-/* Adds a record behind those of its connection. NULL = no room. */
+/* Adds a record behind those of the call's connection. NULL = no room. */
 static struct peer_part *add_part(struct call *call, int list, struct bytes text)
 {
     struct server *server = call->server;
+    LS_ASSERT(list >= SERVER_PEERS && list <= SERVER_CHANNELS);
     struct peer_part *next = first_from(server, list, call->client, call->connection + 1);
     struct rec *rec = pack_insert(&server->pack, list, next != NULL ? &next->rec : NULL,
                                   sizeof(struct peer_part) + text.size);
@@ -69,6 +70,7 @@ static struct peer_part *add_part(struct call *call, int list, struct bytes text
     part->client = call->client;
     part->connection = call->connection;
     memcpy(part + 1, text.at, text.size);
+    LS_ASSERT(next_of(server, part) == NULL); /* it is the last one of its connection */
     return part;
 }
 
@@ -89,11 +91,11 @@ struct peer *peer_make(struct call *call)
     return peer;
 }
 
-/* Removes the record of a connection that is as a new one. */
 static void forget_if_new(struct call *call)
 {
     struct peer *peer = peer_of(call);
-    if (peer != NULL && peer->flags == 0 && peer->database == 0 && peer->rec.word == 0) {
+    bool watching = first_of(call->server, SERVER_WATCHED, call->client, call->connection) != NULL;
+    if (peer != NULL && !watching && peer->flags == 0 && peer->database == 0 && peer->rec.word == 0) {
         pack_remove(&call->server->pack, &peer->rec);
     }
 }
@@ -125,8 +127,6 @@ void command_hang_up(struct server *server, int client, int connection)
         remove_parts(server, list, client, connection);
     }
 }
-
-/* ---- small commands ---- */
 
 bool peer_listens(struct call *call)
 {
@@ -206,7 +206,7 @@ static bool read_database(struct call *call, int *database)
     return true;
 }
 
-/* In a script the selected database is valid until the script ends. */
+/* In a script the selection lasts until the script ends. */
 static void peer_select(struct call *call)
 {
     if (!read_database(call, &call->database)) {
@@ -255,8 +255,7 @@ static void peer_getname(struct call *call)
     }
 }
 
-/* Answers at once. Replicas that hear the server acknowledge all its writes; if none hears it, the answer is
- * 0, as after the timeout. */
+/* Answers at once: with the number of all replicas; with 0, as after the timeout, while they are detached. */
 static void peer_wait(struct call *call)
 {
     int64_t wanted, timeout_ms;
@@ -287,8 +286,6 @@ static void peer_wait(struct call *call)
     }
 }
 
-/* ---- transactions ---- */
-
 void peer_touch(struct server *server, int database, struct bytes name)
 {
     struct rec *rec = pack_first(&server->pack, SERVER_WATCHED);
@@ -296,10 +293,9 @@ void peer_touch(struct server *server, int database, struct bytes name)
         const struct peer_part *watched = (const struct peer_part *)(const void *)rec;
         if (watched->database == database && bytes_equal(text_of(watched), name)) {
             struct peer_part *peer = first_of(server, SERVER_PEERS, watched->client, watched->connection);
-            if (peer != NULL) {
-                arena_mark(server->pack.arena, server->pack.block);
-                ((struct peer *)(void *)peer)->flags |= PEER_CHANGED;
-            }
+            LS_ASSERT(peer != NULL);
+            arena_mark(server->pack.arena, server->pack.block);
+            ((struct peer *)(void *)peer)->flags |= PEER_CHANGED;
         }
     }
 }
@@ -328,14 +324,13 @@ static void peer_watch(struct call *call)
     }
     for (int i = 1; i < call->argc; i++) {
         bool ended = has_ended(call, keys_find(&call->server->pack, call->database, call->argv[i]));
-        if (watches(call, call->argv[i])) {
+        if (watches(call, call->argv[i]) || peer_make(call) == NULL) { /* for PEER_CHANGED */
             continue;
         }
         struct peer_part *part = add_part(call, SERVER_WATCHED, call->argv[i]);
         if (part != NULL) {
             part->database = (uint8_t)call->database;
             part->expired = ended;
-            peer_make(call); /* PEER_CHANGED needs a record of the connection */
         }
     }
     reply_status(call->reply, "OK");
@@ -358,6 +353,7 @@ static void peer_unwatch(struct call *call)
 void peer_queue(struct call *call)
 {
     static struct sequence args;
+    LS_ASSERT((flags_of(call) & PEER_MULTI) != 0);
     command_pack(call->argc, call->argv, &args);
     call->no_room = call->no_room || args.full;
     add_part(call, SERVER_QUEUED, (struct bytes){args.bytes, args.used});
@@ -379,6 +375,7 @@ void peer_end_multi(struct call *call)
     remove_parts(call->server, SERVER_QUEUED, call->client, call->connection);
     unwatch(call);
     set_flags(call, 0, PEER_MULTI | PEER_BROKEN);
+    LS_ASSERT((flags_of(call) & (PEER_MULTI | PEER_BROKEN | PEER_CHANGED)) == 0);
 }
 
 static void peer_discard(struct call *call)
@@ -391,7 +388,7 @@ static void peer_discard(struct call *call)
     reply_status(call->reply, "OK");
 }
 
-/* Returns whether the lease of a watched key has ended after the WATCH, though the key is still there. */
+/* Returns whether a watched key is still there, but its lease has ended since the WATCH. */
 static bool watched_has_expired(struct call *call)
 {
     struct peer_part *part = first_of(call->server, SERVER_WATCHED, call->client, call->connection);
@@ -404,7 +401,6 @@ static bool watched_has_expired(struct call *call)
     return false;
 }
 
-/* Removes the first command of the queue, and runs it. */
 static void run_first(struct call *exec)
 {
     static struct sequence args;
@@ -412,12 +408,15 @@ static void run_first(struct call *exec)
     struct peer_part *part = first_of(exec->server, SERVER_QUEUED, exec->client, exec->connection);
     struct bytes text = text_of(part);
     struct call call = *exec;
+    LS_ASSERT(text.size <= sizeof args.bytes);
     memcpy(args.bytes, text.at, text.size);
     args.used = text.size;
     pack_remove(&exec->server->pack, &part->rec);
     call.argc = command_unpack((struct bytes){args.bytes, args.used}, argv);
     call.argv = argv;
-    command_find(&call)->run(&call);
+    const struct command *command = command_find(&call);
+    LS_ASSERT(command != NULL && (command->flags & COMMAND_AT_ONCE) == 0);
+    command->run(&call);
     exec->database = call.database;
     exec->no_room = exec->no_room || call.no_room;
 }
@@ -450,9 +449,8 @@ static void peer_exec(struct call *call)
     while (count-- > 0) {
         run_first(call);
     }
+    LS_ASSERT(first_of(call->server, SERVER_QUEUED, call->client, call->connection) == NULL);
 }
-
-/* ---- channels ---- */
 
 static int channels(struct call *call)
 {
@@ -511,6 +509,7 @@ static void peer_unsubscribe(struct call *call)
         static char name[KEY_VALUE_MAX];
         struct peer_part *part = first_of(call->server, SERVER_CHANNELS, call->client, call->connection);
         struct bytes text = {name, part->rec.word};
+        LS_ASSERT(text.size <= sizeof name);
         memcpy(name, text_of(part).at, text.size);
         pack_remove(&call->server->pack, &part->rec);
         reply_channel(call, "unsubscribe", &text);

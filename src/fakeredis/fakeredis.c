@@ -41,6 +41,7 @@ const char *fakeredis_trouble(void)
 
 struct client *client_read(int client)
 {
+    LS_ASSERT(client >= 0 && client < the_options.clients);
     arena_read(the_arena, client_block[client]);
     return arena_at(the_arena, client_block[client]);
 }
@@ -80,6 +81,7 @@ int fakeredis_servers(void)
 
 int fakeredis_server_block(int server)
 {
+    LS_ASSERT(server >= 0 && server < fakeredis_servers());
     return the_servers[server].pack.block;
 }
 
@@ -92,8 +94,6 @@ redisAsyncContext *fakeredis_context(int client, int connection)
 {
     return client_read(client)->connection[connection].context;
 }
-
-/* ---- clients ---- */
 
 void fakeredis_enter(int client)
 {
@@ -112,7 +112,7 @@ void fakeredis_pause(int client, bool on)
     client_mark(client)->paused = on;
 }
 
-/* Runs no callback and frees no context, because the memory of the process goes with it. */
+/* Runs no callback and frees no context: the world drops the memory of the process. */
 void fakeredis_crash(int client)
 {
     struct client *state = client_mark(client);
@@ -162,11 +162,13 @@ void fakeredis_set_apart(int client, int server, bool on)
 
 bool client_is_apart(const struct client *client, int server)
 {
+    LS_ASSERT(server >= 0 && server < fakeredis_servers());
     return client->cut_off || (client->apart >> server % the_options.servers & 1) != 0;
 }
 
 bool fakeredis_is_apart(int client, int server)
 {
+    LS_ASSERT(server >= 0 && server < the_options.servers); /* a place: former servers have no bit */
     return (client_read(client)->apart >> server & 1) != 0;
 }
 
@@ -179,8 +181,6 @@ int fakeredis_lives(int client)
 {
     return client_read(client)->lives;
 }
-
-/* ---- keys ---- */
 
 struct key *fakeredis_key(int server, int index)
 {
@@ -206,9 +206,6 @@ void fakeredis_evict(int server, int index)
     command_lose(&the_servers[server], fakeredis_key(server, index));
 }
 
-/* ---- texts ---- */
-
-/* Writes the command's name, the first of these arguments, in lower case. */
 static void name_command(struct bytes args, char *text, size_t size)
 {
     size_t at = 0;
@@ -232,6 +229,7 @@ void fakeredis_describe_deliver(int client, int connection, char *text, size_t s
         [CALL_UP] = "up",     [CALL_REFUSED] = "refused", [CALL_SENT] = "",    [CALL_ANSWERED] = "reply",
         [CALL_LOST] = "down", [CALL_MESSAGE] = "message", [CALL_DOWN] = "down"};
     const struct call_record *record = link_first(client, connection);
+    LS_ASSERT(record == NULL || (record->rec.tag >= CALL_UP && record->rec.tag <= CALL_DOWN));
     snprintf(text, size, "%s", record != NULL ? words[record->rec.tag] : "");
 }
 

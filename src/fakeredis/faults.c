@@ -22,8 +22,6 @@ static struct server *looked_at(int server)
     return &the_servers[server];
 }
 
-/* ---- another life ---- */
-
 static void break_connections(int server)
 {
     for (int client = 0; client < the_options.clients; client++) {
@@ -64,14 +62,13 @@ static void copy_list(const struct pack *from, const struct pack *to, int list)
     LS_ASSERT(from != to && pack_first(to, list) == NULL);
     for (struct rec *rec = pack_first(from, list); rec != NULL; rec = pack_next(from, rec)) {
         struct rec *copy = pack_append(to, list, rec->size);
-        LS_ALWAYS(copy != NULL); /* the block of `to` was empty, and is as large as that of `from` */
+        LS_ALWAYS(copy != NULL); /* both blocks have one size, and `to` has no other records */
         pack_fill(copy, rec);
         copy->word = rec->word;
     }
     LS_ASSERT(pack_count(from, list) == pack_count(to, list));
 }
 
-/* Moves the connections that are up from a server to the former one, which serves them on. */
 static void move_connections(int server, int former)
 {
     LS_ASSERT(server != former && former < fakeredis_servers());
@@ -84,7 +81,7 @@ static void move_connections(int server, int former)
     }
 }
 
-/* Lists that go with the former server: the script cache, the lists about connections, and late requests. */
+/* Lists that move to the former server. A copy of the keys goes with them. */
 static const uint8_t OF_CONNECTIONS[] = {SERVER_SCRIPTS, SERVER_PEERS,    SERVER_WATCHED,
                                          SERVER_QUEUED,  SERVER_CHANNELS, SERVER_LATE};
 
@@ -105,12 +102,14 @@ void fakeredis_split(int server)
         pack_clear(now, OF_CONNECTIONS[i]);
     }
     move_connections(server, the_options.servers + server);
+    LS_ASSERT(pack_first(former, SERVER_BACKLOG) == NULL);
     backlog_lose(&the_servers[server]);
 }
 
 void fakeredis_rejoin(int server)
 {
     int former = the_options.servers + server;
+    LS_ASSERT(fakeredis_is_split(server));
     break_connections(former);
     const struct pack *pack = &marked(former)->pack;
     pack_clear(pack, SERVER_KEYS);
@@ -119,8 +118,6 @@ void fakeredis_rejoin(int server)
     }
     *server_facts(pack) = (struct server_facts){0};
 }
-
-/* ---- scripts, replicas, clock ---- */
 
 bool fakeredis_has_scripts(int server)
 {
@@ -145,6 +142,7 @@ bool fakeredis_is_detached(int server)
 static void end_leases(int server)
 {
     struct key *key;
+    LS_ASSERT(!the_options.timed);
     for (int i = 0; (key = fakeredis_key(server, i)) != NULL;) {
         if (key->ends_ms == KEY_NEVER) {
             i++;
@@ -164,6 +162,7 @@ static void shorten_leases(int server)
 
 void fakeredis_jump(int server, int32_t ms)
 {
+    LS_ASSERT(ms >= 0);
     if (the_options.timed) {
         server_facts(&marked(server)->pack)->clock_ms += ms;
         shorten_leases(server);
@@ -172,11 +171,10 @@ void fakeredis_jump(int server, int32_t ms)
     }
 }
 
-/* ---- a request ---- */
-
 void fakeredis_reject(int client, int connection, const char *error)
 {
     static struct reply reply;
+    LS_ASSERT(link_first_sent(client, connection) != NULL);
     reply_clear(&reply);
     reply_error(&reply, "%s", error);
     link_replace(client, link_first_sent(client, connection), CALL_ANSWERED, reply_all(&reply));

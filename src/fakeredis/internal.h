@@ -11,23 +11,22 @@
 
 #include <hiredis/async.h>
 
-/* ---- a client's block ---- */
-
 #define FAKEREDIS_CLIENTS_MAX 32
 
 enum connection_state {
     CONNECTION_FREE,
     CONNECTION_OPENING, /* the server does not know the connection yet */
     CONNECTION_UP,      /* the server reads from it */
-    CONNECTION_BROKEN,  /* the server knows it no more, or never did; the client may not have noticed */
+    CONNECTION_BROKEN,  /* the server does not know it any more, or never did; the client may not know that */
 };
 
+/* Fields named `reserved` are 0, because states are compared by their bytes. */
 struct connection {
     uint8_t state; /* enum connection_state */
     uint8_t server;
     uint8_t connected; /* 1 = the client library has found that the connection is up */
-    uint8_t reserved;  /* 0 */
-    int32_t opens_ms;  /* earliest time of the world at which it may be up; 0 in worlds without a clock */
+    uint8_t reserved;
+    int32_t opens_ms; /* earliest time of the world at which it may be up; 0 in worlds without a clock */
     code_ref on_connect, on_disconnect;
     redisAsyncContext *context; /* in the memory of the process; its flags belong to the connection's state */
 };
@@ -35,22 +34,22 @@ struct connection {
 struct client {
     struct arena_block head;
     uint8_t cut_off, paused, lives;
-    uint8_t failing_call; /* the n-th next call that needs memory finds none; 0 = none */
-    uint8_t apart;        /* bit s is set: nothing passes between the client and server s, from 0 on */
-    uint8_t reserved[3];  /* 0 */
+    uint8_t failing_call; /* as fakeredis_fail_call() has set it, counted down; 0 = none */
+    uint8_t apart;        /* bit s = fakeredis_set_apart() of server s */
+    uint8_t reserved[3];
     struct connection connection[FAKEREDIS_CONNECTIONS_MAX];
     struct pack_table table;
 };
 
 enum {
-    CLIENT_CALLS,    /* call_records: sorted by connection, then in order of arrival */
-    CLIENT_CHANNELS, /* channel_records: sorted by connection, then in order of their callbacks at its end */
+    CLIENT_CALLS,    /* call_records: sorted by connection, then in the order of their delivery */
+    CLIENT_CHANNELS, /* channel_records: sorted by connection, then as finish() calls their callbacks */
 };
 
 /* A record is a request, a message, or a notice about the connection. Its payload stands behind it. */
 enum call_state {
     CALL_UP = 1,   /* notice that the connection is up */
-    CALL_REFUSED,  /* notice that it cannot be made */
+    CALL_REFUSED,  /* notice that the connection cannot be made */
     CALL_SENT,     /* request that the server has not done; payload: its arguments as a sequence */
     CALL_ANSWERED, /* request whose reply is on the way; payload: its arguments, then the reply's items */
     CALL_LOST,     /* request that gets no reply; payload: its arguments */
@@ -60,24 +59,24 @@ enum call_state {
 
 enum {
     CALL_CHANNELS = 1, /* SUBSCRIBE or UNSUBSCRIBE: its replies go to the channels' callbacks */
-    CALL_INVALID = 2,  /* sent while listening: its callback gets no array, but NULL when the link ends */
+    CALL_INVALID = 2,  /* sent while listening: in place of an array its callback gets NULL, at the end */
 };
 
 struct call_record {
-    struct rec rec; /* rec.tag = enum call_state; rec.word = bytes behind the record */
+    struct rec rec; /* rec.tag = enum call_state; rec.word = bytes of the payload */
     uint8_t connection, flags;
-    uint16_t reserved; /* 0 */
+    uint16_t reserved;
     code_ref fn;
     void *privdata;
-    uint32_t args;  /* bytes of arguments, which stand first behind the record, padded to a multiple of 8 */
+    uint32_t args;  /* bytes of the arguments without padding; the reply begins at the next multiple of 8 */
     int32_t due_ms; /* earliest arrival, in ms of the world; 0 = at once */
 };
 
 struct channel_record {
     struct rec rec; /* rec.word = bytes of the channel's name, which stands behind the record */
     uint8_t connection;
-    uint8_t mute;        /* 1 = a command and no channel: its callback runs only when the connection ends */
-    uint8_t reserved[2]; /* 0 */
+    uint8_t mute; /* 1 = a command and no channel: its callback runs only when the connection ends */
+    uint8_t reserved[2];
     code_ref fn;
     void *privdata;
 };
@@ -85,7 +84,7 @@ struct channel_record {
 extern struct fakeredis_options the_options;
 extern struct arena *the_arena;
 extern struct server the_servers[FAKEREDIS_SERVERS_MAX];
-extern int the_entered; /* client whose code runs now; -1 = none */
+extern int the_entered; /* client between fakeredis_enter() and fakeredis_leave(); -1 = none */
 
 struct client *client_read(int client);
 struct client *client_mark(int client);
@@ -93,55 +92,46 @@ struct pack client_pack(int client);
 bool client_is_apart(const struct client *client, int server);
 void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- clock.c ---- */
-
 int64_t server_now_ms(int server); /* time of the server's own clock; 0 in worlds without a clock */
 /* Returns the earliest arrival of the last of `messages` messages, each sent when the one before arrives. */
 int32_t clock_arrival_ms(int messages);
-bool clock_has_come(int32_t ms); /* the world's clock has reached this time; true in worlds without a clock */
+bool clock_has_come(int32_t ms); /* the world's clock has reached `ms`; true in worlds without a clock */
 
 /* ---- link.c: requests, replies and notices on their way ---- */
 
-/* Return whether this step will be possible at some time of the clock, if no other step comes before it. */
+/* Return whether this step is possible now, or will be by the clock alone. */
 bool link_will_connect(int client, int connection);
 bool link_will_apply(int client, int connection);
 bool link_will_deliver(int client, int connection);
 
 struct call_record *link_first(int client, int connection);
-/* Adds a notice behind the connection's other records, but before the notice of its end. */
+/* Adds a notice behind the connection's other records, but before a CALL_DOWN. */
 void link_note(int client, int connection, enum call_state state, int32_t due_ms);
 struct call_record *link_first_sent(int client, int connection); /* NULL = the server has done all requests */
-/* Returns the arguments of the late request that fakeredis_arrive() would run; NULL bytes = none. A late
- * request outlives its connection. */
+/* Returns the arguments of the late request that fakeredis_arrive() would do; NULL bytes = none. */
 struct bytes link_first_late(int client);
 struct bytes link_args(const struct call_record *record);
-struct bytes
-link_reply(const struct call_record *record); /* the reply's items; no bytes if there is no reply yet */
+struct bytes link_reply(const struct call_record *record); /* the reply's items; no bytes = no reply yet */
 void link_remove(int client, struct call_record *record);
-/* Sends a command. Returns false if the command, or the client's block, has no room. */
+/* Sends a command. False = it is too long, or the client's block is full, which is a trouble. */
 bool link_send(int client, int connection, const struct sequence *args, code_ref fn, void *privdata,
                unsigned flags);
-/* Gives a connection up for its client. Requests that the server has not read become late requests. */
+/* Breaks a connection that its client ends, or loses by a crash. Requests that the server has not done become
+ * CALL_LOST, and, if the connection was up, late requests too. */
 void link_abandon(int client, int connection);
 
 #define SERVER_BYTES 65528
 
-/* Gives a request a new state and a reply. The request keeps its place, its arguments and its callback. */
+/* Makes a CALL_ANSWERED of a CALL_SENT, with a reply. A full block changes nothing, and is a trouble. */
 void link_replace(int client, struct call_record *record, enum call_state state, struct bytes items);
 
-/* Adds the blocks of all servers. */
 void link_open_servers(struct arena *arena);
 
-/* ---- client.c ---- */
-
-/* Notes that the client library has found the connection up. The context shows it from the next delivery on,
- * because the context lies in the memory of the process, to which no other step writes. */
+/* Notes that the client library has found the connection up. The flags of the context show that from the next
+ * delivery on: they lie in the memory of the process, and only a delivery may write there. */
 void client_note_up(int client, int connection);
 
-/* ---- reply_objects.c: replies as users of hiredis see them ---- */
-
-/* Parses a reply from `used` bytes of items. The reply is valid until the next call; NULL = it is too
- * large. */
+/* Parses a reply from `used` bytes of items. It is valid until the next call; NULL = it is too large. */
 redisReply *replies_parse(const unsigned char *items, size_t used);
 /* Overwrites the last reply, so that a callback that kept a pointer to it reads other bytes. */
 void replies_poison(void);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The fixed part of a server's block. */
 struct server_block {
     struct arena_block head;
     struct server_facts facts;
@@ -38,8 +37,6 @@ struct server_facts *server_facts(const struct pack *server)
     arena_read(server->arena, server->block);
     return &block->facts;
 }
-
-/* ---- numbers and texts ---- */
 
 bool bytes_equal(struct bytes a, struct bytes b)
 {
@@ -86,8 +83,6 @@ bool bytes_integer(struct bytes text, int64_t *number)
     return true;
 }
 
-/* ---- reading keys ---- */
-
 static unsigned char *name_of(const struct key *key)
 {
     return (unsigned char *)(uintptr_t)key + sizeof *key;
@@ -111,6 +106,7 @@ struct bytes key_value(const struct key *key)
 
 struct bytes key_bytes(const struct key *key)
 {
+    LS_ASSERT(key->rec.list == SERVER_KEYS);
     return (struct bytes){(const char *)value_of(key), key->value_size};
 }
 
@@ -124,6 +120,7 @@ int64_t key_number(const struct key *key)
 
 struct bytes key_text(const struct key *key, char *room)
 {
+    LS_ASSERT(key->rec.tag == KEY_TEXT || key->rec.tag == KEY_NUMBER);
     if (key->rec.tag != KEY_NUMBER) {
         return key_value(key);
     }
@@ -136,7 +133,7 @@ static struct key *key_from(struct rec *rec)
     return (struct key *)(void *)rec;
 }
 
-/* Returns the first key that is not sorted before this database and name; NULL = none. */
+/* Returns the first key that is this one, or is sorted behind it; NULL = none. */
 static struct key *first_from(const struct pack *server, int database, struct bytes name)
 {
     struct rec *rec = pack_first(server, SERVER_KEYS);
@@ -172,12 +169,11 @@ int keys_count(const struct pack *server, int database)
     return count;
 }
 
-/* ---- changing keys ---- */
-
 struct key *keys_set(const struct pack *server, int database, struct bytes name, enum key_type type,
                      struct bytes value)
 {
-    LS_ASSERT(database >= 0 && database <= UINT8_MAX);
+    LS_ASSERT(database >= 0 && database < DATABASES);
+    LS_ASSERT(type != KEY_NUMBER || value.size == sizeof(int64_t));
     size_t size = sizeof(struct key) + padded(name.size) + padded(value.size);
     struct key *next = first_from(server, database, name);
     struct key before = {.ends_ms = KEY_NEVER};
@@ -186,8 +182,8 @@ struct key *keys_set(const struct pack *server, int database, struct bytes name,
     }
     if (is_key(next, database, name)) {
         before = *next;
-        if (next->rec.size !=
-            size) { /* the new record comes first, so that the old one stays if there is no room */
+        if (next->rec.size != size) {
+            /* the new record comes first, so that the old one stays if there is no room */
             struct rec *rec = pack_insert(server, SERVER_KEYS, &next->rec, size);
             if (rec == NULL) {
                 return NULL;
@@ -235,6 +231,7 @@ struct key *keys_set_text(const struct pack *server, int database, struct bytes 
 void keys_set_lease(const struct pack *server, struct key *key, int64_t ends_ms)
 {
     LS_ASSERT(key->rec.list == SERVER_KEYS);
+    LS_ASSERT(ends_ms > 0 || ends_ms == KEY_NEVER);
     arena_mark(server->arena, server->block);
     key->ends_ms = ends_ms;
     key->shortened = 0;
@@ -246,9 +243,7 @@ void keys_remove(const struct pack *server, struct key *key)
     pack_remove(server, &key->rec);
 }
 
-/* ---- sequences ---- */
-
-/* Returns the bytes that a text takes: its size in 4 bytes, its bytes, and zeros up to a multiple of 4. */
+/* Returns the bytes of a text in a sequence: its size as uint32_t, the text, zeros up to a multiple of 4. */
 static size_t text_room(size_t size)
 {
     return sizeof(uint32_t) + (size + 3) / 4 * 4;
@@ -295,15 +290,13 @@ int sequence_count(struct bytes sequence)
     return count;
 }
 
-/* ---- the script cache ---- */
-
 struct script {
     struct rec rec;
     unsigned char digest[DIGEST_BYTES];
     uint32_t zero;
 };
 
-/* Returns the first script whose digest is not sorted before this one; NULL = none. */
+/* Returns the first script that has this digest, or is sorted behind it; NULL = none. */
 static struct script *first_script_from(const struct pack *server, const unsigned char *digest)
 {
     struct rec *rec = pack_first(server, SERVER_SCRIPTS);

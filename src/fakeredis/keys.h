@@ -3,9 +3,9 @@
 
 /* The keys of one Redis server with their values and leases, and its script cache, in one arena block.
  *
- * A value is a text, a number, a hash or a list. If a text is the usual form of a 64-bit integer, it is kept
- * as a number, as Redis does, so that all numbers have one size. A hash and a list are sequences of texts in
- * their order; in a hash each field's value stands behind the field.
+ * A value is a text, a number, a hash or a list. A text that bytes_integer() accepts is kept as a number, so
+ * that all numbers have one size. A hash and a list are sequences of texts in their order; in a hash each
+ * field's value stands behind the field.
  *
  * Pointers to keys, and bytes of values, are valid until the next change of the block. */
 #ifndef FAKEREDIS_KEYS_H
@@ -35,42 +35,38 @@ struct key {
     int64_t ends_ms;
     uint8_t database;
     uint8_t writer;    /* client that wrote the key last, plus 1; 0 = no client */
-    uint8_t life;      /* lives of the writer that were over; 0 without a lease and a backlog */
+    uint8_t life;      /* server.life at that write; 0 if the key has no lease and the server no backlog */
     uint8_t shortened; /* 1 = the server's clock has jumped since the lease began */
     uint32_t value_size;
 };
 
 /* The part of a server's block in front of the lists. */
 struct server_facts {
-    int64_t clock_ms;    /* how far the jumps have put the server's clock ahead of the world's */
-    uint8_t detached;    /* 1 = its replicas hear nothing from it */
-    uint8_t is_former;   /* 1 = a replica has taken its place, and it serves on */
+    int64_t clock_ms;    /* sum of the jumps of the server's clock, in ms */
+    uint8_t detached;    /* 1 = fakeredis_detach() */
+    uint8_t is_former;   /* 1 = it is the former server of a split place */
     uint8_t reserved[6]; /* 0 */
 };
 
-/* Adds a server's block to the arena. */
 void keys_open(struct pack *server, struct arena *arena, size_t bytes);
 
 /* Returns the facts in the server's block. A caller that changes them marks the block first. */
 struct server_facts *server_facts(const struct pack *server);
 
-/* ---- keys ---- */
-
 struct key *keys_find(const struct pack *server, int database, struct bytes name);
 struct bytes key_name(const struct key *key);
 
-/* Returns the bytes of a KEY_TEXT, a KEY_HASH or a KEY_LIST. */
-struct bytes key_value(const struct key *key);
+struct bytes key_value(const struct key *key); /* of all types but KEY_NUMBER */
 struct bytes key_bytes(const struct key *key); /* of any type, in the form that keys_set() takes */
 int64_t key_number(const struct key *key);
 
-/* Returns the text of a KEY_TEXT or a KEY_NUMBER. `room` has KEY_DIGITS_MAX bytes for a number's digits. */
+/* Returns the text of a KEY_TEXT, or writes the digits of a KEY_NUMBER to `room` of KEY_DIGITS_MAX bytes. */
 #define KEY_DIGITS_MAX 24
 struct bytes key_text(const struct key *key, char *room);
 
-/* Set the value of a key, and create the key if it does not exist. An existing lease stays. Return NULL and
- * change nothing if there is no room, or if the name or the value is too long. `value` must not lie in the
- * block. If a text is an integer, keys_set_text() makes a KEY_NUMBER of it. */
+/* Set the value of a key, and create the key if it does not exist. A lease stays. If there is no room, or the
+ * name or the value is too long, return NULL and change nothing. `name` and `value` must not lie in the
+ * block. keys_set_text() makes a KEY_NUMBER of an integer. */
 struct key *keys_set(const struct pack *server, int database, struct bytes name, enum key_type type,
                      struct bytes value);
 struct key *keys_set_text(const struct pack *server, int database, struct bytes name, struct bytes text);
@@ -81,13 +77,11 @@ void keys_remove(const struct pack *server, struct key *key);
 
 int keys_count(const struct pack *server, int database);
 
-/* ---- sequences of texts: the values of hashes and lists, and arguments of commands ---- */
-
-/* A sequence under construction. */
+/* A sequence of texts: the value of a hash or a list, or the arguments of a command. */
 struct sequence {
     char bytes[KEY_VALUE_MAX];
-    size_t used; /* bytes */
-    bool full;   /* a text found no room, and is missing */
+    size_t used;
+    bool full; /* a text found no room, and is missing */
 };
 
 void sequence_add(struct sequence *sequence, struct bytes text);
@@ -95,21 +89,15 @@ void sequence_add(struct sequence *sequence, struct bytes text);
 bool sequence_next(struct bytes sequence, size_t *at, struct bytes *text);
 int sequence_count(struct bytes sequence);
 
-/* ---- numbers ---- */
-
-/* Reads an integer in its usual form: no plus sign, no leading zeros, nothing behind the digits. Returns
- * false if the text has another form, or the integer more than 64 bits. */
+/* Reads a 64-bit integer without plus sign, leading zeros or spaces. False = the text is none. */
 bool bytes_integer(struct bytes text, int64_t *number);
 bool bytes_equal(struct bytes a, struct bytes b);
-void bytes_lower(struct bytes text, char *lower, size_t size); /* writes as much as fits, and a zero */
-
-/* ---- the script cache ---- */
+void bytes_lower(struct bytes text, char *lower, size_t size); /* cuts off what does not fit; ends with 0 */
 
 #define DIGEST_BYTES 20
 #define DIGEST_DIGITS 40
 
-/* The server's state is whether a script is in the cache. The text is not part of it, because the digest
- * identifies the script. */
+/* The script cache. It has the digests alone: script_text() has the texts. */
 bool scripts_have(const struct pack *server, const unsigned char digest[DIGEST_BYTES]);
 bool scripts_add(const struct pack *server, const unsigned char digest[DIGEST_BYTES]); /* false = no room */
 void scripts_clear(const struct pack *server);

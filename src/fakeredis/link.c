@@ -9,14 +9,12 @@
 
 static const struct bytes NOTHING = {NULL, 0};
 
-/* ---- records of a connection ---- */
-
 static struct call_record *call_of(struct rec *rec)
 {
     return (struct call_record *)(void *)rec;
 }
 
-/* Returns the first record that is not sorted before those of this connection; NULL = none. */
+/* Returns the first record that is of this connection, or is sorted behind it; NULL = none. */
 static struct call_record *first_from(const struct pack *pack, int connection)
 {
     struct rec *rec = pack_first(pack, CLIENT_CALLS);
@@ -61,6 +59,7 @@ static size_t padded(size_t size)
 
 struct bytes link_args(const struct call_record *record)
 {
+    LS_ASSERT(record->args <= record->rec.word);
     return (struct bytes){(const char *)(record + 1), record->args};
 }
 
@@ -78,11 +77,12 @@ void link_remove(int client, struct call_record *record)
     pack_remove(&pack, &record->rec);
 }
 
-/* Inserts a record with room for `args` bytes of arguments, and with a reply. NULL = no room. */
+/* Inserts a record before `before`, or as the last one if that is NULL. It has room for `args` bytes of
+ * arguments, and the reply `items`. NULL = no room, which is a trouble. */
 static struct call_record *insert(int client, struct call_record *before, int connection,
                                   enum call_state state, size_t args, struct bytes items)
 {
-    LS_ASSERT(before == NULL || before->rec.list == CLIENT_CALLS);
+    LS_ASSERT(before == NULL || (before->rec.list == CLIENT_CALLS && before->connection >= connection));
     LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
     struct pack pack = client_pack(client);
     size_t size = padded(args) + items.size;
@@ -103,7 +103,7 @@ static struct call_record *insert(int client, struct call_record *before, int co
     return record;
 }
 
-/* Adds a record behind the connection's other records, but before the notice of its end. */
+/* Inserts a record behind the connection's other records, but before a CALL_DOWN. */
 static struct call_record *append(int client, int connection, enum call_state state, size_t args,
                                   struct bytes items)
 {
@@ -141,8 +141,7 @@ void link_replace(int client, struct call_record *record, enum call_state state,
     }
 }
 
-/* Turns a request, answered or not, into one that gets no reply. The request keeps its place, its arguments
- * and its callback. The new record needs no more room than the old one. */
+/* Turns a request into a CALL_LOST with its place, arguments and callback. That needs no more room. */
 static void lose(int client, struct call_record *record)
 {
     static struct sequence args;
@@ -160,8 +159,6 @@ static void lose(int client, struct call_record *record)
     memcpy(record + 1, args.bytes, old.args);
 }
 
-/* ---- requests ---- */
-
 static struct connection *connection_of(int client, int connection)
 {
     LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
@@ -172,6 +169,7 @@ bool link_send(int client, int connection, const struct sequence *args, code_ref
                unsigned flags)
 {
     bool broken = connection_of(client, connection)->state == CONNECTION_BROKEN;
+    LS_ASSERT(connection_of(client, connection)->state != CONNECTION_FREE);
     if (args->full) {
         fake_trouble("limit: a command of more than %d bytes", KEY_VALUE_MAX);
         return false;
@@ -216,8 +214,7 @@ bool fakeredis_asks_about(int client, int server, struct bytes key)
     return false;
 }
 
-/* Returns the first late request that is not sorted before those of this client; NULL = none. Late requests
- * are sorted by client, then in order of sending. */
+/* Returns the first late request of this client, or else the first one of a later client; NULL = none. */
 static struct peer_part *first_late(int server, int client)
 {
     const struct pack *pack = &the_servers[server].pack;
@@ -267,11 +264,9 @@ static void make_late(int client, int connection, struct bytes args)
     memcpy(part + 1, copy.bytes, args.size);
 }
 
-/* ---- commands at a server ---- */
-
 static struct sequence running;
 static struct reply reply;
-/* The command that runs has changed a value, or a channel got a message. A new lease is no change. */
+/* The command that runs has changed a key's value, or a channel got a message. A new lease is no change. */
 static bool changed;
 
 static void key_changed(struct server *server, int client, const struct key *key, enum key_change change)
@@ -279,12 +274,14 @@ static void key_changed(struct server *server, int client, const struct key *key
     struct fakeredis_event event = {.kind = FAKEREDIS_KEY, .client = client, .key = key, .change = change};
     event.life = server->life;
     event.server = (int)(server - the_servers);
+    LS_ASSERT(event.server >= 0 && event.server < fakeredis_servers());
     changed = changed || change != KEY_LEASED;
     the_options.observe(&event);
 }
 
 static void write_lost(struct server *server, const struct lost_write *write)
 {
+    LS_ASSERT(server >= the_servers && server < the_servers + fakeredis_servers());
     the_options.observe(&(struct fakeredis_event){.kind = FAKEREDIS_UNDONE,
                                                   .server = (int)(server - the_servers),
                                                   .client = -1,
@@ -292,7 +289,7 @@ static void write_lost(struct server *server, const struct lost_write *write)
                                                   .lost = write});
 }
 
-/* Inserts a message behind the replies that are on their way, and before the first unanswered request. */
+/* Inserts a message behind all replies under way, and before the first request that is not done. */
 static void send_message(int client, int connection, struct bytes items)
 {
     LS_ASSERT(connection_of(client, connection)->state == CONNECTION_UP);
@@ -318,7 +315,7 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
         const struct peer_part *part = (struct peer_part *)(void *)rec;
         struct bytes name = {(const char *)(part + 1), rec->word};
         if (part->connection == CONNECTION_NONE) {
-            continue; /* a late request has subscribed: its connection has ended, so nothing is sent */
+            continue; /* a late SUBSCRIBE has made it, which has no connection to send to */
         }
         if (bytes_equal(name, channel)) {
             send_message(part->client, part->connection, reply_all(&text));
@@ -329,8 +326,7 @@ static int publish(struct server *server, struct bytes channel, struct bytes mes
     return count;
 }
 
-/* Unpacks a copy of the arguments, because their record may move while the command runs. Returns their
- * number. */
+/* Unpacks a copy of the arguments: their record may move while the command runs. Returns their number. */
 static int take(struct bytes args, struct bytes argv[COMMAND_ARGS_MAX])
 {
     LS_ASSERT(args.at != NULL);
@@ -361,7 +357,7 @@ bool fakeredis_apply(int client, int connection)
     the_servers[server].life = client_read(client)->lives;
     note_limits(
         command_run(&the_servers[server], client, connection, server_now_ms(server), argc, argv, &reply));
-    record = link_first_sent(client, connection); /* a message may have moved it */
+    record = link_first_sent(client, connection); /* PUBLISH may have moved it */
     link_replace(client, record, CALL_ANSWERED, reply_all(&reply));
     return changed;
 }
@@ -402,8 +398,6 @@ bool fakeredis_arrive(int client)
     return changed;
 }
 
-/* ---- steps ---- */
-
 bool fakeredis_is_open(int client, int connection)
 {
     return client_read(client)->connection[connection].state != CONNECTION_FREE;
@@ -438,7 +432,7 @@ bool fakeredis_can_connect(int client, int connection)
            clock_has_come(client_read(client)->connection[connection].opens_ms);
 }
 
-/* Sends, as of now, the requests that were made before the connection was up. */
+/* Requests that were made before the connection was up leave now. */
 static void send_all(int client, int connection)
 {
     struct call_record *record = link_first(client, connection);
@@ -453,7 +447,7 @@ void fakeredis_connect(int client, int connection)
     LS_ASSERT(opened->state == CONNECTION_OPENING);
     opened->state = CONNECTION_UP;
     send_all(client, connection);
-    if (opened->on_connect == 0) { /* no callback needs the notice */
+    if (opened->on_connect == 0) { /* without a callback, CALL_UP would be no step of its own */
         client_note_up(client, connection);
         return;
     }
@@ -537,8 +531,6 @@ bool fakeredis_is_idle(int client, int connection)
     return link_first(client, connection) == NULL && !link_will_connect(client, connection);
 }
 
-/* ---- the end of a connection ---- */
-
 static void hang_up(int client, int connection)
 {
     struct connection *ended = connection_of(client, connection);
@@ -546,12 +538,11 @@ static void hang_up(int client, int connection)
         struct server *server = &the_servers[ended->server];
         command_hang_up(server, client, connection);
     }
+    LS_ASSERT(ended->state != CONNECTION_FREE);
     ended->state = CONNECTION_BROKEN;
-    LS_ASSERT(ended->state == CONNECTION_BROKEN);
 }
 
-/* Returns the n-th record, from 0 on, whose state is in the bits 1 << enum call_state; NULL = there are
- * fewer. */
+/* Returns the n-th record, from 0 on, in one of these states (bits 1 << enum call_state); NULL = none. */
 static struct call_record *nth(int client, int connection, unsigned states, int n)
 {
     LS_ASSERT(n >= 0 && states != 0);
@@ -567,6 +558,7 @@ static struct call_record *nth(int client, int connection, unsigned states, int 
 void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
 {
     LS_ASSERT(keep >= 0 && apply >= 0 && (!late || apply > 0));
+    LS_ASSERT(fakeredis_is_up(client, connection));
     const unsigned replies = 1u << CALL_ANSWERED | 1u << CALL_MESSAGE;
     struct call_record *record;
     while ((record = nth(client, connection, replies, keep)) != NULL) {
@@ -578,6 +570,7 @@ void fakeredis_cut(int client, int connection, int keep, int apply, bool late)
     }
     for (int i = 0; i < apply; i++) {
         record = link_first_sent(client, connection);
+        LS_ASSERT(record != NULL);
         if (late && i == apply - 1) {
             make_late(client, connection, link_args(record));
         } else {
@@ -607,8 +600,6 @@ void link_abandon(int client, int connection)
     }
     hang_up(client, connection);
 }
-
-/* ---- servers ---- */
 
 void link_open_servers(struct arena *arena)
 {

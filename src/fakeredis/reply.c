@@ -17,8 +17,6 @@ static size_t padded(size_t size)
     return (size + 7) / 8 * 8;
 }
 
-/* ---- writing ---- */
-
 void reply_clear(struct reply *reply)
 {
     reply->used = 0;
@@ -30,11 +28,12 @@ struct bytes reply_all(const struct reply *reply)
     return (struct bytes){(const char *)reply->bytes, reply->used};
 }
 
-/* Adds an item with zeroed room for `room` bytes, and returns that room; NULL without space. */
+/* Adds an item with `room` zeroed bytes behind it, and returns those. NULL = no space: `full` is set. */
 static void *add(struct reply *reply, enum reply_type type, size_t size, size_t room)
 {
     struct reply_item item = {.type = (uint8_t)type, .size = (uint32_t)size};
     size_t all = sizeof item + padded(room);
+    LS_ASSERT(reply->used % 8 == 0 && reply->used <= sizeof reply->bytes);
     if (all > sizeof reply->bytes - reply->used) {
         reply->full = true;
         return NULL;
@@ -58,6 +57,7 @@ void reply_nil_array(struct reply *reply)
 
 void reply_bytes(struct reply *reply, enum reply_type type, struct bytes bytes)
 {
+    LS_ASSERT(type == REPLY_STATUS || type == REPLY_ERROR || type == REPLY_BULK);
     void *room = add(reply, type, bytes.size, bytes.size);
     if (room != NULL && bytes.size > 0) {
         memcpy(room, bytes.at, bytes.size);
@@ -95,8 +95,6 @@ void reply_error(struct reply *reply, const char *format, ...)
     }
     reply_bytes(reply, REPLY_ERROR, (struct bytes){text, kept});
 }
-
-/* ---- reading ---- */
 
 const struct reply_item *reply_item(const unsigned char *items, size_t at)
 {
@@ -138,8 +136,6 @@ int64_t reply_number(const struct reply_item *item)
     return value;
 }
 
-/* ---- the protocol's text ---- */
-
 struct text {
     char *at;
     size_t used, size;
@@ -165,6 +161,7 @@ static void put_line(struct text *text, char type, int64_t number)
 static void put_item(struct text *text, const struct reply_item *item)
 {
     struct bytes bytes = reply_text(item);
+    LS_ASSERT(item->type >= REPLY_NIL && item->type <= REPLY_ARRAY);
     switch ((enum reply_type)item->type) {
     case REPLY_NIL:
         put_line(text, '$', -1);
@@ -198,5 +195,6 @@ size_t reply_format(const unsigned char *items, size_t used, char *text, size_t 
     for (size_t at = 0; at < used; at = reply_next(items, at)) {
         put_item(&out, reply_item(items, at));
     }
+    LS_ASSERT(out.used <= size);
     return out.full ? 0 : out.used;
 }

@@ -3,9 +3,8 @@
 
 /* Replies of a Redis server as typed items.
  *
- * A world keeps replies in this form, not as text of the protocol. Here the integers 9 and 10 have equal
- * sizes, so two states that differ in such numbers can count as one. The text of the protocol is made when a
- * reply is delivered. */
+ * A world keeps replies in this form until they are delivered, not as text of the protocol. Here the integers
+ * 9 and 10 have equal sizes, so two states that differ in such numbers can count as one. */
 #ifndef FAKEREDIS_REPLY_H
 #define FAKEREDIS_REPLY_H
 
@@ -14,7 +13,7 @@
 #include <stdint.h>
 
 #define REPLY_BYTES_MAX 8192
-#define REPLY_DEPTH_MAX 7 /* nested arrays: as many as the reader of hiredis takes */
+#define REPLY_DEPTH_MAX 7 /* depth of nested arrays that the reader of hiredis takes */
 
 /* Borrowed bytes, which need not end with a zero. */
 struct bytes {
@@ -32,8 +31,8 @@ enum reply_type {
     REPLY_ARRAY,
 };
 
-/* An item. Its bytes stand behind it, with zeros up to a multiple of 8: `size` bytes of a status, an error, a
- * bulk or an integer. An array has `size` elements, which are the next items. */
+/* A status, an error, a bulk or an integer has `size` bytes, which stand behind the item with zeros up to a
+ * multiple of 8. An array has `size` elements, which are the next items with all that they contain. */
 struct reply_item {
     uint8_t type; /* enum reply_type */
     uint8_t zero[3];
@@ -47,7 +46,7 @@ struct reply {
 };
 
 void reply_clear(struct reply *reply);
-struct bytes reply_all(const struct reply *reply); /* all items */
+struct bytes reply_all(const struct reply *reply);
 void reply_nil(struct reply *reply);
 void reply_nil_array(struct reply *reply);
 void reply_status(struct reply *reply, const char *text);
@@ -58,17 +57,15 @@ void reply_array(struct reply *reply, uint32_t elements);
 /* The text begins with the error's code, such as "ERR". Line breaks become spaces. */
 void reply_error(struct reply *reply, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Return the item at `at`, and the position of the next item. */
 const struct reply_item *reply_item(const unsigned char *items, size_t at);
-size_t reply_next(const unsigned char *items, size_t at);
+size_t reply_next(const unsigned char *items, size_t at); /* position of the item after that at `at` */
 
 /* Returns the position behind the reply that begins at `at`, elements of its arrays included. */
 size_t reply_end(const unsigned char *items, size_t at);
 struct bytes reply_text(const struct reply_item *item);
 int64_t reply_number(const struct reply_item *item);
 
-/* Writes `used` bytes of items as text of the protocol, RESP2. Returns its length, or 0 if `size` is too
- * small. */
+/* Writes `used` bytes of items as text of RESP2. Returns its length; 0 = `size` is too small. */
 size_t reply_format(const unsigned char *items, size_t used, char *text, size_t size);
 
 #endif

@@ -20,6 +20,7 @@ static size_t used;
 static void *take(size_t size)
 {
     size_t room = (size + 15) / 16 * 16;
+    LS_ASSERT(scratch != NULL && used <= SCRATCH_BYTES);
     if (room > SCRATCH_BYTES - used) {
         return NULL;
     }
@@ -29,7 +30,7 @@ static void *take(size_t size)
     return memory;
 }
 
-/* Makes a reply, and stores it in the array around it, if there is one. */
+/* Makes a reply, and stores it in the array that contains it, if one does. NULL = no room. */
 static redisReply *make(const redisReadTask *task, int type)
 {
     redisReply *reply = take(sizeof *reply);
@@ -39,6 +40,7 @@ static redisReply *make(const redisReadTask *task, int type)
     reply->type = type;
     if (task->parent != NULL) {
         redisReply *around = task->parent->obj;
+        LS_ASSERT(task->idx >= 0 && (size_t)task->idx < around->elements);
         around->element[task->idx] = reply;
     }
     return reply;

@@ -19,8 +19,6 @@
 #define MEMORY_BYTES ((size_t)4 << 20)
 #define STEPS_MAX 5000000 /* instructions of one script */
 
-/* ---- texts by digest ---- */
-
 static struct known {
     struct known *next;
     unsigned char digest[DIGEST_BYTES];
@@ -88,21 +86,22 @@ static bool read_digits(struct bytes text, unsigned char digest[DIGEST_BYTES])
 /* ---- the interpreter and its memory ---- */
 
 static struct {
-    unsigned char *memory; /* of MEMORY_BYTES */
+    unsigned char *memory; /* MEMORY_BYTES */
     size_t used;
-    unsigned char *image; /* its first `image_used` bytes after the libraries were opened */
+    unsigned char *image; /* the first `image_used` bytes of the memory after the libraries were opened */
     size_t image_used;
-    lua_State *lua;
-    unsigned short random[3];
-    struct call *call; /* of the script that runs */
-    bool stopped;
+    lua_State *lua;           /* NULL = not opened yet */
+    unsigned short random[3]; /* state of nrand48() */
+    struct call *call;        /* EVAL or EVALSHA of the script that runs; NULL = none runs */
+    bool stopped;             /* a script was stopped: script_was_stopped() */
 } the;
 
-/* Takes memory from the front and gives none back. The next script begins with the image of the memory. */
+/* Takes memory from the front and frees none: fresh_interpreter() puts the image back for each script. */
 static void *allocate(void *ctx, void *old, size_t old_size, size_t size)
 {
     (void)ctx;
     size_t room = (size + 15) / 16 * 16;
+    LS_ASSERT(the.used <= MEMORY_BYTES);
     if (size == 0 || (old != NULL && size <= old_size)) {
         return size == 0 ? NULL : old;
     }
@@ -118,8 +117,8 @@ static void *allocate(void *ctx, void *old, size_t old_size, size_t size)
     return memory;
 }
 
-/* Ends a script that runs too long. From then on each instruction fails, so that a script that catches the
- * error does not go on. */
+/* Ends a script that runs too long. Each later instruction fails too, in case the script catches the
+ * error. */
 static void stop_long(lua_State *lua, lua_Debug *debug)
 {
     (void)debug;
@@ -135,8 +134,7 @@ bool script_was_stopped(void)
     return stopped;
 }
 
-/* ---- from Lua to a reply (R7) ---- */
-
+/* Converts a value of Lua to a reply (R7). */
 static void reply_from(lua_State *lua, struct reply *reply, int depth);
 
 static bool reply_field(lua_State *lua, const char *field, enum reply_type type, struct reply *reply)
@@ -181,10 +179,11 @@ static void reply_table(lua_State *lua, struct reply *reply, int depth)
     }
 }
 
-/* Writes the value on top of the stack as a reply. */
+/* Writes the value on top of the stack as a reply. `depth` = number of arrays around it. */
 static void reply_from(lua_State *lua, struct reply *reply, int depth)
 {
     size_t size;
+    LS_ASSERT(depth <= REPLY_DEPTH_MAX);
     switch (lua_type(lua, -1)) {
     case LUA_TSTRING: {
         const char *text = lua_tolstring(lua, -1, &size);
@@ -214,8 +213,6 @@ static void reply_from(lua_State *lua, struct reply *reply, int depth)
     }
 }
 
-/* ---- from a reply to Lua ---- */
-
 static void push_field(lua_State *lua, const char *field, struct bytes text)
 {
     lua_newtable(lua);
@@ -224,7 +221,7 @@ static void push_field(lua_State *lua, const char *field, struct bytes text)
     lua_rawset(lua, -3);
 }
 
-/* Pushes the item at `at` with the elements of its arrays. Returns the position behind them. */
+/* Pushes the reply that begins at `at`. Returns the position behind it. */
 static size_t push_item(lua_State *lua, const unsigned char *items, size_t at)
 {
     const struct reply_item *item = reply_item(items, at);
@@ -257,16 +254,14 @@ static size_t push_item(lua_State *lua, const unsigned char *items, size_t at)
     return next;
 }
 
-/* ---- the library `redis` ---- */
-
 static int push_error(lua_State *lua, const char *text)
 {
     push_field(lua, "err", (struct bytes){text, strlen(text)});
     return 1;
 }
 
-/* Takes arguments from Lua's stack, with numbers as Redis writes them. Returns how many there are, which may
- * be more than COMMAND_ARGS_MAX, or -1 if one has another type. */
+/* Takes arguments from Lua's stack, with numbers as Redis writes them. Returns their number, which may be
+ * more than COMMAND_ARGS_MAX; -1 = one is neither a number nor a string. */
 static int take_args(lua_State *lua, struct bytes *argv, char (*numbers)[KEY_DIGITS_MAX + 16])
 {
     int argc = lua_gettop(lua);
@@ -306,7 +301,7 @@ static bool call_redis(lua_State *lua)
     char numbers[COMMAND_ARGS_MAX][KEY_DIGITS_MAX + 16];
     struct call call;
     int argc = take_args(lua, argv, numbers);
-    if (the.call == NULL) { /* a script whose text closes its function runs code before the call */
+    if (the.call == NULL) { /* a text with an `end` too many runs code while it is compiled */
         push_error(lua, "ERR redis.call/pcall can only be called inside a script invocation");
         return true;
     }
@@ -374,7 +369,7 @@ static int redis_status_reply(lua_State *lua)
     return 1;
 }
 
-/* Makes an error reply. A text without a space has no code, and gets ERR in front. */
+/* A text without a space gets ERR in front: it has no code. */
 static int redis_error_reply(lua_State *lua)
 {
     size_t size;
@@ -399,8 +394,6 @@ static int redis_replicate_commands(lua_State *lua)
     lua_pushboolean(lua, 1);
     return 1;
 }
-
-/* ---- globals ---- */
 
 static int math_random(lua_State *lua)
 {
@@ -429,8 +422,8 @@ static int math_randomseed(lua_State *lua)
     return 0;
 }
 
-/* Compiles the text on top of the stack. Redis takes no compiled chunks: a blank in front makes the parser
- * refuse them. */
+/* Compiles the text on top of the stack. Redis takes no compiled chunks: with a blank in front they are no
+ * Lua. Returns the number of results that it has pushed. */
 static int compile_text(lua_State *lua, const char *name)
 {
     size_t size;
@@ -456,7 +449,7 @@ static int load_string(lua_State *lua)
     return compile_text(lua, name);
 }
 
-/* Calls the function at index 1, and pushes the value that it returns. Returns false after the last piece. */
+/* Pushes the next piece of a text: the result of the function at index 1. False = there is no next piece. */
 static bool next_piece(lua_State *lua)
 {
     lua_pushvalue(lua, 1);
@@ -467,8 +460,7 @@ static bool next_piece(lua_State *lua)
     return lua_isstring(lua, -1) && lua_objlen(lua, -1) > 0;
 }
 
-/* Implements load(): compiles the pieces of a text. Unlike Lua's own, it does not catch the function's
- * errors. */
+/* load(). Unlike Lua's own, it does not catch errors of the function that gives the pieces. */
 static int load_pieces(lua_State *lua)
 {
     const char *name = luaL_optstring(lua, 2, "=(load)");
@@ -481,7 +473,7 @@ static int load_pieces(lua_State *lua)
     return compile_text(lua, name);
 }
 
-/* Implements pcall(). If the error is a table with a text in the field `err`, the text takes its place. */
+/* pcall(). If the error is a table with a text in the field `err`, pcall() returns this text. */
 static int protected_call(lua_State *lua)
 {
     int argc = lua_gettop(lua);
@@ -502,7 +494,7 @@ static int protected_call(lua_State *lua)
     return lua_gettop(lua);
 }
 
-/* Serves a global that a script reads. The script's own table of globals is always empty. */
+/* Gives a script a global of Lua. The script's own table of globals is always empty. */
 static int read_global(lua_State *lua)
 {
     lua_pushvalue(lua, 2);
@@ -519,7 +511,7 @@ static int write_global(lua_State *lua)
     return luaL_error(lua, "Attempt to modify a readonly table");
 }
 
-/* Turns the error into a table of its text and its place in the script. Lua calls this on each error. */
+/* Lua's handler of errors: makes a table of the error's text and its place in the script. */
 static int note_place(lua_State *lua)
 {
     lua_Debug place;
@@ -591,11 +583,12 @@ static void open_libraries(lua_State *lua)
     }
 }
 
-/* Stack positions of note_place and of the script's table of globals, which stay there for all scripts. */
+/* Positions on Lua's stack, in all scripts, of note_place() and of the script's table of globals. */
 enum { PLACE_AT = 1, GLOBALS_AT = 2 };
 
 static void push_surroundings(lua_State *lua)
 {
+    LS_ASSERT(lua_gettop(lua) == PLACE_AT - 1);
     lua_pushcfunction(lua, note_place);
     lua_newtable(lua);
     lua_newtable(lua);
@@ -604,6 +597,7 @@ static void push_surroundings(lua_State *lua)
     lua_pushcfunction(lua, write_global);
     lua_setfield(lua, -2, "__newindex");
     lua_setmetatable(lua, GLOBALS_AT);
+    LS_ASSERT(lua_gettop(lua) == GLOBALS_AT);
 }
 
 static void open_interpreter(void)
@@ -628,18 +622,19 @@ static lua_State *fresh_interpreter(void)
     if (the.lua == NULL) {
         open_interpreter();
     }
+    LS_ASSERT(the.image_used > 0 && the.image_used <= MEMORY_BYTES);
     memcpy(the.memory, the.image, the.image_used);
     the.used = the.image_used;
+    the.call = NULL; /* a world may have ended inside a call */
     the.random[0] = 0x330e;
     the.random[1] = the.random[2] = 0;
     lua_sethook(the.lua, stop_long, LUA_MASKCOUNT, STEPS_MAX);
     return the.lua;
 }
 
-/* ---- running a script ---- */
-
 static void set_args(lua_State *lua, const char *name, const struct bytes *argv, int count)
 {
+    LS_ASSERT(count >= 0 && count <= COMMAND_ARGS_MAX);
     lua_newtable(lua);
     for (int i = 0; i < count; i++) {
         lua_pushlstring(lua, argv[i].at, argv[i].size);
@@ -648,7 +643,7 @@ static void set_args(lua_State *lua, const char *name, const struct bytes *argv,
     lua_setglobal(lua, name);
 }
 
-/* Pushes the script's function. Writes the error and returns false if the text is no Lua function. */
+/* Pushes the script's function. If the text is no function's body, writes the error and returns false. */
 static bool compile(lua_State *lua, struct bytes text, const char *digits, struct reply *reply)
 {
     static char whole[SCRIPT_BYTES_MAX + 128];
@@ -714,7 +709,6 @@ static bool read_key_count(struct call *call, int64_t *count)
     return true;
 }
 
-/* Adds a script to the server's cache. */
 static void cache(struct call *call, const unsigned char digest[DIGEST_BYTES])
 {
     call->no_room = !scripts_add(&call->server->pack, digest) || call->no_room;

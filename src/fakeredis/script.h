@@ -8,8 +8,7 @@
  * depend on an address are equal in all runs.
  *
  * A script can use the libraries base, table, string and math, and redis.call() and its relatives. The
- * libraries cjson, cmsgpack, bit and struct are missing. math.random() gives the same numbers in each script;
- * those of a real server differ. */
+ * libraries cjson, cmsgpack, bit and struct are missing. math.random() begins alike in each script. */
 #ifndef FAKEREDIS_SCRIPT_H
 #define FAKEREDIS_SCRIPT_H
 
@@ -17,14 +16,14 @@
 
 #define SCRIPT_BYTES_MAX 16384
 
-/* Remembers a script's text in the program, not in the server's cache, and writes its digest. Returns false
- * if memory is short, or if the text is longer than SCRIPT_BYTES_MAX. */
+/* Remembers a script's text in the program, not in a server's cache, and writes its digest. Returns false if
+ * memory is short, or the text longer than SCRIPT_BYTES_MAX. */
 bool script_learn(struct bytes text, unsigned char digest[DIGEST_BYTES]);
 
-/* Returns the text of a script that the program remembers; NULL bytes = it remembers none. */
+/* Returns a text that script_learn() has remembered; NULL bytes = none. */
 struct bytes script_text(const unsigned char digest[DIGEST_BYTES]);
 
-/* Returns whether a script was stopped because it ran too long or took too much memory, and forgets it. */
+/* Returns whether a script was stopped since the last call: it ran too long, or took too much memory. */
 bool script_was_stopped(void);
 
 #endif

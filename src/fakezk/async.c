@@ -26,8 +26,6 @@ struct ask {
     int out_size;
 };
 
-/* ---- checks ---- */
-
 static void ask_acl(struct ask *ask, const struct ACL_vector *acl)
 {
     for (int i = 0; acl != NULL && i < acl->count; i++) {
@@ -40,8 +38,6 @@ static void ask_acl(struct ask *ask, const struct ACL_vector *acl)
         }
     }
 }
-
-/* ---- queueing ---- */
 
 static void pack_request(struct zk_request *request, const struct ask *ask, const struct whole_path *path)
 {
@@ -100,7 +96,7 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const struct whole_
         set_window(&pack, zh->slot, request);
         zh->sent_ms = clock_ms();
     } else if (fakezk.options.timed && zh->connect_ms > soonest) {
-        zh->connect_ms = soonest; /* F12 */
+        zh->connect_ms = soonest; /* a request ends the pause (F12) */
     }
     struct fakezk_event event = {.kind = FAKEZK_REQUESTED,
                                  .client = zh->client,
@@ -111,7 +107,7 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const struct whole_
     return ZOK;
 }
 
-/* Returns whether a call does what its recipe says that it never does. Notes that as trouble. */
+/* Returns whether a call breaks the recipe's word (`ignores_children`, `sets_no_data`), which is trouble. */
 static bool belies(const char *call, const struct ask *ask)
 {
     if (ask->watcher != NULL && fakezk.options.ignores_children &&
@@ -152,9 +148,7 @@ static int issue(zhandle_t *handle, const char *call, const struct ask *ask)
     return tell_code(check_and_queue(handle, call, ask));
 }
 
-/* ---- writes ---- */
-
-/* Returns the mode as a byte. A mode that no server knows becomes 255, which no server knows either. */
+/* Returns the mode as a byte. A mode that does not fit becomes 255, which servers do not know either. */
 static int mode_byte(int mode)
 {
     return mode < 0 || mode > 255 ? 255 : mode;
@@ -316,8 +310,8 @@ int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, c
 
 /* ---- removing watches (F76) ---- */
 
-/* Returns whether the client library sends the removal of a watch. It looks a pair of function and context
- * up in its tables. If all watches of a path are to go, it asks the server in any case. */
+/* Returns whether the client library sends this removal: all watches of the path are to go, or its tables
+ * have the pair of `watcher` and `context`. */
 static bool has_watch(const struct _zhandle *zh, const char *path, int type, watcher_fn watcher,
                       const void *context)
 {
@@ -385,8 +379,6 @@ int zoo_aremove_all_watches(zhandle_t *zh, const char *path, ZooWatcherType wtyp
     return unwatch(zh, "zoo_aremove_all_watches", path, (int)wtype, NULL, NULL, local, completion, data);
 }
 
-/* ---- multi ---- */
-
 #define MULTI_BYTES (REQUEST_BYTES_MAX - 256)
 
 static bool sub_ask(const zoo_op_t *op, struct ask *ask)
@@ -427,8 +419,7 @@ static bool sub_ask(const zoo_op_t *op, struct ask *ask)
     }
 }
 
-/* Packs one operation as a whole request record. Returns its size in bytes; 0 if it is refused, with *rc
- * set. */
+/* Packs an operation as a whole request record. Returns its size in bytes; 0 = refused, with the code *rc. */
 static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigned char *to, size_t room,
                        int *rc)
 {
@@ -436,7 +427,7 @@ static size_t pack_sub(const struct _zhandle *zh, const struct ask *ask, unsigne
     bool sequence = ask->op == OP_CREATE && (ask->mode & ZOO_SEQUENCE) != 0;
     path_make_whole(zh, ask->path, sequence, &path);
     if (!path.valid) {
-        *rc = ZMARSHALLINGERROR; /* F16: any error inside becomes -5 */
+        *rc = ZMARSHALLINGERROR; /* any error inside becomes -5 (F16) */
         return 0;
     }
     size_t value = ask->value_size > 0 ? (size_t)ask->value_size : 0;
@@ -467,8 +458,7 @@ static void point_results(const zoo_op_t *ops, zoo_op_result_t *results, int cou
     }
 }
 
-/* Ends the process as zoo_amulti() does after an operation has failed (F16). The client frees the path of
- * the next operation, which it has not set. Below a chroot it frees the path of the failed one twice. */
+/* Ends the process: zoo_amulti() frees a path that it has not set, or has freed already (F16). */
 static int abort_process(const struct _zhandle *zh)
 {
     struct fakezk_event event = {.kind = FAKEZK_ABORTED, .client = zh->client, .path = "zoo_amulti"};
@@ -513,7 +503,7 @@ static int multi(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_resul
         return ZMARSHALLINGERROR;
     }
     point_results(ops, results, count);
-    /* The path of a multi has seven bytes with its zero, so the data behind it is aligned. */
+    /* This path has 8 bytes with its zero, so the data behind it is aligned to 8. */
     struct ask ask = {.op = OP_MULTI,
                       .path = "/multi-",
                       .value = space,

@@ -3,14 +3,13 @@
 
 /* The identity of a client, and the permissions that a node's ACL gives it.
  *
- * A handle has at most one identity, which zoo_add_auth() gives it. The client repeats it at each later
- * connection before all else (F43), so it holds from the call on for all requests that are sent. A request
- * is signed when it is sent. A request that was under way before the call keeps its rights, because the
- * server reads in order (F36).
+ * zoo_add_auth() gives a handle its identity; a second one is unsupported (F25). The client sends it first on
+ * each connection, so all requests sent after the call have it. A request is signed when it is sent. Requests
+ * that are under way at the call keep their rights, because the server reads in order.
  *
- * An ACL consists of two parts: the permissions of the world, and those of one identity, the node's maker,
- * by the scheme "auth". An identity is a number that follows from the credentials alone. So worlds that
- * are alike have equal bytes, whichever client came first. */
+ * An ACL has the permissions of the world and, by the scheme "auth", those of one identity: the node's maker.
+ * An identity is a hash of the credentials alone. So worlds that are alike have equal bytes, whichever client
+ * came first. */
 #include "base/hash.h"
 #include "fakezk/internal.h"
 
@@ -18,18 +17,16 @@
 
 enum { PERMS_BITS = 8, PERMS_MASK = (1 << PERMS_BITS) - 1 };
 
-/* ---- identities ---- */
-
 static uint16_t identity_of(const char *cert, int size)
 {
     uint64_t hash = (uint64_t)size;
     for (int i = 0; i < size; i++) {
         hash = hash_mix(hash * 257 + (unsigned char)cert[i]);
     }
-    return (uint16_t)(hash % UINT16_MAX + 1); /* 0 stands for no identity */
+    return (uint16_t)(hash % UINT16_MAX + 1); /* 0 = no identity */
 }
 
-/* Queues the answer of a call among the callbacks. It takes no time on the link. */
+/* Queues the answer to zoo_add_auth() among the callbacks. It needs no message on the link. */
 static void answer(const struct _zhandle *zh, void_completion_t completion, const void *data, int rc)
 {
     _Alignas(8) unsigned char space[sizeof(struct zk_message) + 8] = {0};
@@ -59,7 +56,7 @@ int auth_add(zhandle_t *handle, const char *scheme, const char *cert, int size, 
         return ZBADARGUMENTS;
     }
     if (zh->state <= 0) {
-        return ZINVALIDSTATE; /* also between two connections (F16) */
+        return ZINVALIDSTATE; /* 0 = between two connections */
     }
     if (handle_lacks_memory(zh->client)) {
         return ZSYSTEMERROR;
@@ -88,8 +85,6 @@ int auth_add(zhandle_t *handle, const char *scheme, const char *cert, int size, 
     return ZUNIMPLEMENTED;
 }
 
-/* ---- requests ---- */
-
 void auth_sign(struct zk_request *request, uint16_t who)
 {
     request->who = who;
@@ -108,8 +103,6 @@ bool auth_acl_is_valid(const struct zk_request *request)
     bool nobody = request->own_perms != 0 && request->who == 0;
     return !nobody && (request->perms | request->own_perms) != 0;
 }
-
-/* ---- nodes ---- */
 
 uint32_t auth_owner(const struct zk_request *request)
 {

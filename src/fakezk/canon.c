@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Shows the growing numbers that the ensemble and the client library keep. */
+/* Shows the growing numbers that the ensemble and the client library keep (state/canon.h). */
 #include "state/canon.h"
 
 #include "fakezk/internal.h"
@@ -26,8 +26,8 @@ static void show_request(struct canon *canon, const struct zk_request *request)
     canon_text(canon, request->bytes);
 }
 
-/* Shows a name of a list. Its place within the list is unspecified (F57), but the message is not: it is
- * the `place`th in its queue. */
+/* Shows a name of a list as a record, because the order of names is unspecified (F57). Its salt `place` is
+ * the position of the message in its queue, which counts. */
 static void show_name(struct canon *canon, const char *name, uint32_t place)
 {
     canon_record(canon, name, strlen(name) + 1, place);
@@ -44,7 +44,7 @@ static void show_names(struct canon *canon, const struct zk_message *message, ui
     }
 }
 
-/* Shows the names of a list that the client will look at, and cuts the others out. The list is on its way. */
+/* Shows the names that the client will look at, of a list on its way to it. Cuts the others out. */
 static void show_read(struct canon *canon, int client, const struct zk_message *message, uint32_t place)
 {
     char *name[FAKEZK_NAMES_MAX];
@@ -52,7 +52,7 @@ static void show_read(struct canon *canon, int client, const struct zk_message *
     struct String_vector names = message_names(message, name);
     const char *end = (const char *)message + message->rec.size;
     const char *behind =
-        message->bytes + message->path_size + 1; /* first the names, then the padding of the record */
+        message->bytes + message->path_size + 1; /* in the end: behind all names, where the padding begins */
     uint16_t left = message->rec.size;
     message_unread(client, message, &names, unread);
     for (int i = 0; i < names.count; i++) {
@@ -93,8 +93,6 @@ static void show_message(struct canon *canon, const struct zk_message *message)
     canon_text(canon, message->bytes);
 }
 
-/* ---- servers ---- */
-
 static void show_transaction(struct canon *canon, const struct zk_txn *txn)
 {
     canon_number(canon, CANON_ZXID, &txn->zxid);
@@ -109,7 +107,7 @@ static void show_transaction(struct canon *canon, const struct zk_txn *txn)
     if (txn->rec.tag == TXN_CREATE) {
         canon_bound(canon, CANON_SEQUENCE, &txn->counter);
     } else {
-        canon_number(canon, CANON_ZXID, &txn->counter); /* the node's czxid, for its watches */
+        canon_number(canon, CANON_ZXID, &txn->counter); /* czxid of the node */
     }
     canon_text(canon, txn->bytes);
 }
@@ -117,7 +115,7 @@ static void show_transaction(struct canon *canon, const struct zk_txn *txn)
 static void show_server(struct canon *canon, int s)
 {
     struct pack pack = server_pack(s);
-    /* A client that looks for a server compares the zxid that it has seen last with this one. */
+    /* A client that looks for a server compares this number with the zxid that it has seen last. */
     (fakezk.options.servers > 1 ? canon_number : canon_bound)(canon, CANON_ZXID, &server_at(s)->zxid);
     for (struct rec *rec = pack_first(&pack, LIST_NODE); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_node *node = (const struct zk_node *)rec;
@@ -168,11 +166,8 @@ static void show_log(struct canon *canon)
     }
 }
 
-/* ---- clients ---- */
-
-/* Returns whether the zxid that a client has seen last counts. It counts when the client looks for a
- * server that is not behind it, and when it asks which watches have missed a change. With one server and
- * before the first watch it is never used: the reply that sets a watch overwrites it. */
+/* Returns whether the zxid that a client has seen last counts, see fakezk_seen_matters(). With one server and
+ * before the first watch it is not used: the reply that sets a watch overwrites it. */
 static bool needs_seen(bool watches)
 {
     return fakezk.options.servers > 1 || watches;
@@ -187,8 +182,7 @@ static void show_seen(struct canon *canon, const int32_t *zxid, bool matters)
     }
 }
 
-/* Returns the number of watches before this one on the same path. They are in the order in which they were
- * set. */
+/* Returns the number of watches on the same path that were set before this one. */
 static uint32_t watches_before(const struct pack *pack, const struct rec *rec)
 {
     const char *path = ((const struct zk_watch *)rec)->path;
@@ -214,7 +208,7 @@ static void show_handle(struct canon *canon, int client, int slot)
     struct pack pack = client_pack(client);
     bool watches = pack_first(&pack, LIST_WATCH + slot) != NULL;
     bool watches_received = watches;
-    uint32_t place = (uint32_t)slot << 16; /* numbers that differ from those of the other handle */
+    uint32_t place = (uint32_t)slot << 16; /* so that salts of two handles differ */
     canon_role(canon, &zh->client, sizeof zh->client, client);
     canon_blank(canon, pack_table(&pack), sizeof(struct pack_table)); /* follows from the records */
     canon_number(canon, CANON_SESSION, &zh->session);

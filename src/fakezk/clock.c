@@ -3,7 +3,7 @@
 
 /* The clock: the time until which it may move, and the times at which a step may or must happen. */
 #include "base/assert.h"
-#include "base/clock_bounds.h"
+#include "base/next_event_time.h"
 #include "fakezk/enabled.h"
 
 int32_t fakezk_now_ms(void)

@@ -15,8 +15,6 @@
 static _Alignas(8) unsigned char undo[UINT16_MAX + 1 + sizeof(struct zk_server)];
 static _Alignas(8) unsigned char reply_space[1 << 15];
 
-/* ---- the reply ---- */
-
 static struct zk_message *reply_begin(const struct zk_request *request, int32_t zxid)
 {
     struct zk_message *reply = (struct zk_message *)reply_space;
@@ -47,8 +45,6 @@ static size_t reply_end(const struct zk_message *reply)
     return (sizeof *reply + reply->path_size + 1u + 7u) & ~(size_t)7;
 }
 
-/* ---- multi ---- */
-
 static void reply_result(struct zk_message *reply, size_t *size, const struct zk_request *sub, int err,
                          const struct operation_result *result)
 {
@@ -71,7 +67,7 @@ static void reply_result(struct zk_message *reply, size_t *size, const struct zk
     reply->data_size++;
 }
 
-/* Each sub-request stands as a whole zk_request record in the data of the multi. */
+/* Returns the sub-request at *at in the data of a multi, and moves *at behind it; NULL behind the last. */
 static const struct zk_request *sub_at(const struct zk_request *multi, size_t *at)
 {
     if (*at >= (size_t)multi->data_size) {
@@ -93,7 +89,7 @@ static const struct zk_request *first_set(const struct zk_request *multi)
     return sub;
 }
 
-/* Shows the data behind a path and its zero in an event. */
+/* Puts the data that stand behind a path and its zero into an event. */
 static void show_data(struct fakezk_event *event, const char *bytes, size_t path_size, int32_t data_size)
 {
     if (data_size > 0) {
@@ -102,8 +98,8 @@ static void show_data(struct fakezk_event *event, const char *bytes, size_t path
     }
 }
 
-/* Announces the checks of a multi. `failed` is the index of the operation that failed it with `rc`,
- * negative if the multi committed. A refused permission says nothing about the node. */
+/* Announces the checks of a multi. `failed` is the index of the operation that failed with `rc`; negative =
+ * the multi committed. ZNOAUTH says nothing about the node, so it is no `cause`. */
 static void announce_effects(int client, const struct zk_request *multi, int failed, int rc)
 {
     const struct zk_request *set = first_set(multi);
@@ -127,7 +123,7 @@ static void announce_effects(int client, const struct zk_request *multi, int fai
     }
 }
 
-/* A failed multi answers 0 before the failing operation, its error, and -2 after it (F63). */
+/* Writes the results: of a failed multi 0 before the failing operation, its error, and -2 behind it (F63). */
 static int multi_results(struct zk_message *reply, const struct zk_request *multi, int failed, int rc,
                          struct operation_result *results)
 {
@@ -174,12 +170,10 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
     return multi_results(reply, multi, failed, rc, results);
 }
 
-/* ---- announcing, firing, forwarding ---- */
-
 /* Returns the cause of a deletion:
- * - 1 + client, if the client's request removed the node while the node's session lived
- * - FAKEZK_BY_OPERATOR, if no client asked for it
- * - 0 otherwise. A closing session removes its own nodes: it is no longer in the log then. */
+ * - 1 + client, if a client's request deleted a persistent node, or an ephemeral of a live session
+ * - FAKEZK_BY_OPERATOR, if the operator deleted an ephemeral of a live session
+ * - 0 otherwise. When the nodes of a closed session go, the session is no longer in the log. */
 static uint8_t actor_of(int client, const struct zk_txn *txn)
 {
     LS_ASSERT(txn->rec.tag == TXN_DELETE);
@@ -235,8 +229,7 @@ static void announce(int client, const struct zk_txn *txn)
     }
 }
 
-/* Fires the watches of a transaction. The event of a deletion carries the czxid of its node, for watches
- * on the directory too. */
+/* Fires the watches of a transaction. Events of a deletion, the directory's too, carry the node's czxid. */
 static void fire(int server, const struct zk_txn *txn)
 {
     char parent[FAKEZK_PATH_MAX];
@@ -259,7 +252,7 @@ static void fire(int server, const struct zk_txn *txn)
     }
 }
 
-/* Queues the batch for one follower; `reply` goes with it if the client is connected there. */
+/* Queues the batch for one follower, and behind it `reply`; NULL = the client is not connected there. */
 static void forward(int server, int client, int slot, const struct zk_message *reply)
 {
     LS_ASSERT(server > 0 && server < fakezk.options.servers);
@@ -315,10 +308,9 @@ static void forward_all(int client, int slot, int server, const struct zk_messag
 
 /* ---- epochs ---- */
 
-/* An epoch begins at a multiple of EPOCH_STEP, and that multiple is its name. Epochs without a trace may
- * lie between two. So the number of a zxid follows from the zxid alone, and a block with the same bytes
- * shows the same numbers (state/canon.h). The step is small because numbers beyond QUICK_NUMBERS are
- * ranked slowly. */
+/* Epoch 1 + n begins behind the number n * EPOCH_STEP; some epochs are left out. So fakezk_number() needs no
+ * log: equal bytes of a recipe show equal numbers (state/canon.h). The step is small because numbers from
+ * QUICK_NUMBERS on are ranked slowly. */
 #define EPOCH_STEP 32
 
 /* Returns the number below that of the first transaction of the present epoch. */
@@ -329,7 +321,7 @@ static int32_t present_epoch(void)
     return log->epochs > 0 ? log->begin[log->epochs - 1] : 0;
 }
 
-/* Begins an epoch. An epoch without a transaction leaves no trace: the next one takes its place. */
+/* An epoch without a transaction leaves no trace: the next one takes its place. */
 void commit_begin_epoch(void)
 {
     const struct zk_log *log = the_log();
@@ -340,7 +332,6 @@ void commit_begin_epoch(void)
     }
 }
 
-/* Takes the number of the next transaction. */
 static void take_number(void)
 {
     struct zk_log *log = log_mark();
@@ -426,10 +417,7 @@ int32_t commit_sync(int client, int slot, int server, const struct zk_request *r
     return zxid;
 }
 
-/* ---- sessions ---- */
-
-/* Returns the number of a client's next session; 0 if there are too many. Each client has numbers of its
- * own, so the order in which clients opened sessions leaves no trace. */
+/* Returns a client's next session number; 0 = too many. The order between clients leaves no trace in it. */
 static int32_t next_session_number(int client)
 {
     struct zk_log *log = log_mark();
@@ -475,8 +463,7 @@ int32_t commit_open_session(int client, int32_t timeout_ms)
     return number;
 }
 
-/* Returns the next ephemeral node of a session to be removed. Their order is unspecified in ZooKeeper
- * (F85). Here the run's seed chooses forwards or backwards. */
+/* Returns the next node of a closing session to remove: by path, up or down by the run's seed (F85). */
 static struct zk_node *next_ephemeral(int32_t session)
 {
     struct pack pack = server_pack(0);
@@ -529,8 +516,6 @@ void commit_close_session(int32_t number)
     struct fakezk_event event = {.kind = FAKEZK_SESSION_CLOSED, .client = (uint8_t)client, .session = number};
     fakezk_emit(&event);
 }
-
-/* ---- followers ---- */
 
 static void apply_txn(int server, const struct zk_txn *txn)
 {

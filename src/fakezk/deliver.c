@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The completion thread of a handle: one queue for replies, node events and session events (F36). The
- * arguments of a callback lie in an area for the call, and are poisoned afterwards (F46). */
+/* The completion thread of a handle: one queue for replies, node events and session events (F36). Arguments
+ * of a callback lie in an area lent for the call, and are poisoned afterwards (F46). */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -13,8 +13,7 @@
 #define DEPTH_MAX 4
 #define PAGE_MAX 65536 /* bytes; a multiple of the page size on every system */
 
-/* The arguments of callbacks, by the depth of nesting. Area 1 is for steps that are done twice
- * (sim/twice.c). */
+/* The arguments of callbacks, by depth of nesting. Area 1 is for steps that are done twice (sim/twice.c). */
 struct lent {
     _Alignas(8) unsigned char scratch[DEPTH_MAX][SCRATCH_BYTES];
     char *names[DEPTH_MAX][FAKEZK_NAMES_MAX];
@@ -26,7 +25,7 @@ struct lent {
     } values[DEPTH_MAX];
 };
 
-/* A page that cannot be written separates the areas, so that each is a mapping of its own. */
+/* The page behind an area cannot be written, so that each area is a mapping of its own. */
 struct areas {
     struct lent area;
     _Alignas(PAGE_MAX) unsigned char between[PAGE_MAX];
@@ -37,7 +36,7 @@ static int area;
 static bool hidden; /* area 0 cannot be accessed */
 static int depth;
 
-/* How much of each level was ever used: bytes, names, and whether the values were. */
+/* The largest use of each level so far: bytes, names, and whether `values` was used. */
 static size_t scratch_used[DEPTH_MAX];
 static int names_used[DEPTH_MAX];
 static bool values_used[DEPTH_MAX];
@@ -72,8 +71,7 @@ static void poison(void)
     }
 }
 
-/* Makes area 0 inaccessible or accessible. The system call takes longer than most steps, so it is left out
- * if nothing changes. */
+/* Makes area 0 inaccessible or accessible. The slow system call is left out if nothing changes. */
 static void hide(bool wanted)
 {
     if (wanted != hidden) {
@@ -121,8 +119,7 @@ bool fakezk_same_lent(uint64_t from_0, uint64_t from_1)
     return from_0 >= begin && from_0 - begin < sizeof lent[0] && from_1 - from_0 == sizeof lent[0];
 }
 
-/* Calls the hook in the caller's frame, so that the callback that follows begins at the same place of the
- * stack. */
+/* Calls the hook in the caller's frame: the callback behind it then begins at the same place of the stack. */
 static inline __attribute__((always_inline)) void before_callback(void)
 {
     if (fakezk.options.before_callback != NULL) {
@@ -155,9 +152,7 @@ void deliver_session_event(int client, int slot, int state)
     deliver_queue(client, slot, message);
 }
 
-/* ---- what callbacks see ---- */
-
-/* F58: paths are shown below the chroot. */
+/* Returns a path as callbacks see it: below the chroot (F58). */
 static const char *strip(const struct _zhandle *zh, const char *path)
 {
     if (zh->chroot == 0 || path[0] == 0) {
@@ -169,7 +164,7 @@ static const char *strip(const struct _zhandle *zh, const char *path)
     return *rest != 0 ? rest : "/";
 }
 
-/* Padding is zeroed too: a recipe may copy a Stat into its heap, and equal worlds have equal bytes. */
+/* Zeroes the padding too: a recipe may copy a Stat into its heap, and equal worlds have equal bytes. */
 static void api_stat(const struct zk_stat *s, struct Stat *stat)
 {
     memset(stat, 0, sizeof *stat);
@@ -185,8 +180,6 @@ static void api_stat(const struct zk_stat *s, struct Stat *stat)
     stat->numChildren = s->children;
     stat->pzxid = api_zxid(s->pzxid);
 }
-
-/* ---- replies, one kind of completion each ---- */
 
 /* Hides the value in the result of an operation that failed. The caller's buffer stays as it is. */
 static void hide_result(zoo_op_result_t *to, int op)
@@ -220,7 +213,7 @@ static void fill_result(const struct _zhandle *zh, const struct zk_result *from,
     }
 }
 
-/* F63: a multi whose reply was lost shows the same rc in every result. */
+/* Fills in the results of a multi. If its reply was lost, each shows the same rc (F10). */
 static void fill_results(const struct _zhandle *zh, const struct zk_message *m)
 {
     zoo_op_result_t *results = m->out;
@@ -313,8 +306,6 @@ static void call_completion(const struct _zhandle *zh, const struct zk_message *
     memset(&from->values[level], FAKEZK_POISON, sizeof from->values[level]);
 }
 
-/* ---- events ---- */
-
 static void call_watchers(struct _zhandle *zh, int type, int state, const char *path,
                           const struct watch_target *targets, int count)
 {
@@ -362,8 +353,7 @@ static void deliver_node(struct _zhandle *zh, const struct zk_message *m)
     call_watchers(zh, m->rc, ZOO_CONNECTED_STATE, strip(zh, m->bytes), targets, count);
 }
 
-/* Announces a list that was read. A follower may show an older line, so nothing is announced with several
- * servers. */
+/* Announces a delivered list. With several servers it may be older than the log, so it is not announced. */
 static void announce_list(const struct _zhandle *zh, const struct zk_message *m)
 {
     bool read = op_is_list(m->op) && (m->rc == ZOK || m->rc == ZNONODE);

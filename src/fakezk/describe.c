@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The subject of a step, for labels. */
+/* The words of labels for steps: a request, reply, transaction or event. */
 #include "base/assert.h"
 #include "fakezk/enabled.h"
 
@@ -64,7 +64,7 @@ int fakezk_delivery_rc(int client, int handle)
     return m->rec.tag == MESSAGE_REPLY ? m->rc : 0;
 }
 
-/* Returns the client of the ephemeral node at that path on the first server that has it, or -1. */
+/* Returns the client of the ephemeral node at this path, on the first server that has a node there, or -1. */
 static int owner_of_node(const char *path)
 {
     for (int server = 0; server < fakezk.options.servers; server++) {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The possible steps of one handle: the questions behind the list of steps. They are asked about every
- * handle in every step. Hence they are inline, and all look at one struct zk_seen. */
+/* The possible steps of one handle. The functions are called for every handle in every step. Hence they are
+ * inline, and all look at one struct zk_seen. */
 #ifndef FAKEZK_ENABLED_H
 #define FAKEZK_ENABLED_H
 
 #include "fakezk/internal.h"
 
-/* A handle, its next request and its next message. Valid until something is written. */
+/* A handle with its next request and message. Valid until something is written. */
 struct zk_seen {
     const struct zk_client *client;
     const struct _zhandle *zh;
     const struct zk_request *request; /* the oldest unanswered request, or NULL */
     const struct zk_message *message; /* the next message, or NULL */
     const struct zk_session
-        *session; /* session of the link at the leader; NULL without a link or when it has ended */
+        *session; /* session of the link; NULL without a link, or if its end is committed */
 };
 
 static inline struct zk_seen see(int client, int slot)
@@ -27,14 +27,13 @@ static inline struct zk_seen see(int client, int slot)
     return seen;
 }
 
-/* Returns whether the server of the link has not applied the session's end. */
+/* Returns whether the server of the link still knows the session: it has not applied the session's end. */
 static inline bool is_known(const struct zk_seen *seen)
 {
     return seen->session != NULL || server_awaits_end(seen->zh->server, seen->zh->session);
 }
 
-/* Returns whether a frozen server serves the handle (F105): it accepts read-only servers, and has a
- * session. */
+/* Returns whether a frozen server would serve the handle (F105). */
 static inline bool takes_read_only(const struct _zhandle *zh)
 {
     return zh->open == OPEN_READ_ONLY && zh->session != 0 && is_set(FAKEZK_SETTING_READ_ONLY);
@@ -63,8 +62,7 @@ static inline bool can_deliver(const struct zk_seen *seen)
     return will_deliver(seen) && ((seen->message->rec.word != 0) | (seen->message->lo_ms <= clock_ms()));
 }
 
-/* Returns whether the server can read the next request once that has arrived. `refused`: it will answer
- * -112 (F30). */
+/* Returns whether the server can read the next request once it has arrived; `refused`: with -112 (F30). */
 static inline bool will_apply(const struct zk_seen *seen, bool *refused)
 {
     const struct _zhandle *zh = seen->zh;
@@ -95,10 +93,9 @@ static inline bool can_apply(const struct zk_seen *seen, bool *refused)
     return seen->request != NULL && seen->request->lo_ms <= clock_ms() && will_apply(seen, refused);
 }
 
-/* Returns whether the client hears nothing although it waits, so that it will give up (F7).
- * - A link is mute without a network. It is also mute if its server cannot answer a request: the pings
- *   stop then (F6, F94).
- * - An attempt is mute without a network, or if no server can confirm the session (F34). */
+/* Returns whether the client waits and hears nothing, so that it will give up (F7):
+ * - on a link: without a network, or if its server cannot answer a request, which stops the pings (F6, F94)
+ * - on an attempt to connect: without a network, or if no server can confirm the session (F34) */
 static inline bool is_mute(const struct zk_seen *seen)
 {
     const struct _zhandle *zh = seen->zh;
@@ -151,8 +148,6 @@ static inline bool can_connect(const struct zk_seen *seen, int server)
 {
     return seen->zh->connect_ms <= clock_ms() && will_connect(seen, server);
 }
-
-/* ---- with small steps ---- */
 
 static inline bool carries(const struct zk_seen *seen)
 {

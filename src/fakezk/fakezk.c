@@ -38,8 +38,6 @@ void fakezk_emit(const struct fakezk_event *event)
     }
 }
 
-/* ---- layout ---- */
-
 static void make_root(int server, const char *path)
 {
     _Alignas(8) unsigned char space[sizeof(struct zk_txn) + 16] = {0};
@@ -123,7 +121,7 @@ static bool plain_path(const char *path)
            path[strlen(path) - 1] != '/';
 }
 
-/* Ephemerals have no children (F52). */
+/* Returns whether the deepest existing ancestor is an ephemeral, which has no children (F52). */
 static bool below_ephemeral(const char *path)
 {
     char part[FAKEZK_PATH_MAX];
@@ -268,8 +266,6 @@ bool fakezk_sweep(const char *path)
     commit_operator_delete(path);
     return true;
 }
-
-/* ---- for people ---- */
 
 struct writer {
     char *at;

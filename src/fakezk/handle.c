@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A handle is legal only in the hands of the process that opened it. */
+/* Returns `zh` if the entered client has it open, otherwise NULL. `call` names the function for reports. */
 struct _zhandle *handle_check(zhandle_t *zh, const char *call)
 {
     fakezk.calls++;
@@ -53,8 +53,6 @@ bool handle_lacks_memory(int client)
     fakezk_emit(&event);
     return true;
 }
-
-/* ---- open ---- */
 
 /* Returns the begin of the chroot in a connect string, or NULL. */
 static const char *chroot_of(const char *host)
@@ -165,8 +163,6 @@ zhandle_t *zookeeper_init2(const char *host, watcher_fn fn, int recv_timeout, co
     return zookeeper_init(host, fn, recv_timeout, clientid, context, flags);
 }
 
-/* ---- close ---- */
-
 void handle_finish_close(int client, int slot)
 {
     struct pack pack = client_pack(client);
@@ -177,7 +173,6 @@ void handle_finish_close(int client, int slot)
     memset(&client_mark(client)->handle[slot], 0, sizeof(struct _zhandle));
 }
 
-/* Calls every completion that is still due. */
 void handle_drain(int client, int slot)
 {
     LS_ASSERT(!handle_at(client, slot)->link && head_request(client, slot) == NULL);
@@ -190,8 +185,7 @@ void handle_drain(int client, int slot)
     handle_finish_close(client, slot);
 }
 
-/* Returns whether a close reaches the leader. Without a link nothing is sent, and the session lives on
- * (F22). */
+/* Returns whether a close reaches the leader. If not, the session lives on (F22). */
 static bool reaches_leader(const struct _zhandle *zh)
 {
     LS_ASSERT(zh->open && !zh->closing);
@@ -209,14 +203,12 @@ int zookeeper_close(zhandle_t *handle)
     int slot = zh->slot;
     link_close(client, slot, reaches_leader(zh));
     if (zh->busy) {
-        zh->closing = 2; /* the running callback is followed by the rest (F23, F36) */
+        zh->closing = 2; /* the rest follows behind the running callback (F23, F36) */
     } else {
         handle_drain(client, slot);
     }
     return ZOK;
 }
-
-/* ---- questions ---- */
 
 int zoo_state(zhandle_t *handle)
 {

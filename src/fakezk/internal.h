@@ -13,8 +13,6 @@
 #include <lockstep/fakezk.h>
 #include <zookeeper/zookeeper.h>
 
-/* ---- stat ---- */
-
 struct zk_stat {
     int32_t czxid, mzxid, pzxid;
     int32_t version, cversion, aversion;
@@ -29,18 +27,18 @@ enum { LIST_NODE, LIST_SERVER_WATCH, LIST_BACKLOG };
 
 struct zk_server {
     struct arena_block head;
-    int32_t zxid;      /* of the last transaction applied */
-    uint8_t frozen;    /* receives nothing from the leader */
-    uint8_t lagging;   /* catches up only when told to */
-    uint16_t throttle; /* requests read since the last throttled one; see F102 */
+    int32_t zxid;      /* number of the last transaction applied; 0 = none */
+    uint8_t frozen;    /* 1: receives nothing from the leader */
+    uint8_t lagging;   /* 1: a well-behaved system does not let the server catch up */
+    uint16_t throttle; /* requests read since the last throttled one (F102) */
     struct pack_table table;
 };
 
 enum node_kind { NODE_PERSISTENT, NODE_EPHEMERAL, NODE_CONTAINER };
 
-/* Sorted by path. `bytes` is the path, its zero, the data. */
+/* A list sorted by path. `bytes` is the path, its zero, the data. */
 struct zk_node {
-    struct rec rec; /* tag = enum node_kind; word = rights of its ACL other than the world's, see auth.c */
+    struct rec rec;      /* tag = enum node_kind; word = rights of one identity, see auth_owner() */
     struct zk_stat stat; /* cversion unused: derived from `created` (F48) */
     int32_t created;     /* children ever created, the suffix of the next one (F47) */
     uint16_t path_size;  /* bytes without the zero */
@@ -49,9 +47,9 @@ struct zk_node {
     char bytes[];
 };
 
-/* Sorted by path, client, handle, table. */
+/* A server's watch for a connection. A list sorted by path, client, handle, table. */
 struct zk_server_watch {
-    struct rec rec; /* tag = table */
+    struct rec rec; /* tag = enum watch_table */
     uint8_t client, handle;
     uint16_t path_size;
     uint32_t reserved;
@@ -60,7 +58,7 @@ struct zk_server_watch {
 
 enum txn_kind { TXN_CREATE, TXN_DELETE, TXN_SET, TXN_SET_ACL, TXN_CLOSE, TXN_NOTHING, TXN_REPLY };
 
-/* A transaction that a follower has yet to apply. TXN_REPLY carries a whole message record in `bytes`. */
+/* A transaction that a follower has yet to apply. In TXN_REPLY `bytes` is a whole message record. */
 struct zk_txn {
     struct rec rec; /* tag = enum txn_kind */
     int32_t zxid;
@@ -70,8 +68,8 @@ struct zk_txn {
     uint16_t path_size;
     uint8_t node_kind;
     uint8_t perms;
-    uint8_t more; /* the next record belongs to the same step */
-    /* REPLY: the receiver; CREATE, DELETE: client = that of the node plus one, 0 = none */
+    uint8_t more; /* 1: the next record belongs to the same step */
+    /* REPLY: the receiver; CREATE, DELETE: client = 1 + client of the node's session, 0 = none */
     uint8_t client, handle;
     uint8_t reserved;
     int32_t counter; /* CREATE: `created` of the parent afterwards; DELETE: czxid of the node */
@@ -86,23 +84,23 @@ enum { LIST_SESSION, LIST_LATE, LIST_LINGER };
 struct zk_log {
     struct arena_block head;
     int32_t zxid;
-    int32_t now_ms;                        /* time, if the world supplies no clock of its own */
+    int32_t now_ms;                        /* the clock in ms, if the world supplies none */
     uint32_t adopted;                      /* 1: a client has used the id of another client's session (F18) */
     uint32_t epochs;                       /* number of epochs begun after the first */
-    int32_t begin[FAKEZK_EPOCHS_MAX];      /* of each of them: the number below its first transaction's */
+    int32_t begin[FAKEZK_EPOCHS_MAX];      /* by epoch after the first: last number before it */
     uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* sessions opened so far, by client */
     struct pack_table table;
 };
 
 enum session_state { SESSION_LIVE, SESSION_CLOSING };
 
-/* Sorted by client, then number. */
+/* A list sorted by client, then number. */
 struct zk_session {
     struct rec rec; /* tag = enum session_state, word = session number */
     int32_t timeout_ms;
     int32_t touched_ms;
     uint8_t client;
-    uint8_t gone; /* its process has crashed and will not come back for it */
+    uint8_t gone; /* 1: no client will come back for it, as its process has crashed */
     uint16_t reserved;
     uint32_t reserved2;
 };
@@ -111,12 +109,12 @@ struct zk_session {
 
 enum { LIST_REQUEST, LIST_MESSAGE = FAKEZK_HANDLES_MAX, LIST_WATCH = 2 * FAKEZK_HANDLES_MAX };
 
-/* The progress of a link. With `fine` these are states, otherwise a link passes them in one step. */
+/* The progress of a link. With `fine` these are states; otherwise link_connect() passes them in one step. */
 enum half {
     HALF_NOT,       /* established, or there is no link */
     HALF_REARM,     /* the server has yet to read SetWatches ("rearm") */
     HALF_RESUMED,   /* the client has yet to hear that its session goes on */
-    HALF_READ_ONLY, /* the client has yet to hear that it goes on, on a server that is cut off (F105) */
+    HALF_READ_ONLY, /* the same, on a server that is cut off (F105) */
     HALF_NEW,       /* the client has yet to hear that it has a new session */
     HALF_REFUSED,   /* the client has yet to hear that its session is over */
 };
@@ -126,26 +124,26 @@ enum { OPEN_NOT, OPEN_WRITABLE, OPEN_READ_ONLY /* also accepts a read-only serve
 struct _zhandle {
     uint8_t open; /* OPEN_... */
     uint8_t client, slot;
-    uint8_t link; /* 1: connected to `server` */
+    uint8_t link; /* 1: connected */
     uint8_t server;
-    uint8_t next_server; /* server of the next attempt */
-    uint8_t busy;        /* a callback of this handle is running */
+    uint8_t next_server;
+    uint8_t busy; /* 1: a callback of this handle is running */
     /* 1: the last completions are being called; 2: zookeeper_close() was called inside a callback */
     uint8_t closing;
-    int32_t state;      /* as zoo_state() shows it, except while `lags` */
+    int32_t state;      /* state of zoo_state(), except while `lags` is 1 or `half` is beyond HALF_REARM */
     int32_t session;    /* session number; 0 = none yet */
-    int32_t last_zxid;  /* zxid of the last reply received (F44) */
-    int32_t timeout_ms; /* ms; the requested timeout, then the negotiated one */
+    int32_t last_zxid;  /* largest number in replies received (F44); 0 = none, or not noted */
+    int32_t timeout_ms; /* in ms: as requested, then as negotiated */
     uint8_t chroot;     /* index of the chroot text; 0 = none */
     uint8_t stranger;   /* 1: opened with the id of a session and a wrong password */
-    uint8_t halved;     /* 1: only every other server is tried (F91) */
+    uint8_t halved;     /* 1: every other server is never tried (F91) */
     uint8_t severed;    /* 1: the server has closed its end, and the client does not know */
     code_ref watcher;
     const void *context;
     clientid_t id;
-    int32_t connect_ms;  /* earliest time of the next attempt */
-    int32_t sent_ms;     /* time of the last send */
-    int32_t received_ms; /* time of the last receipt */
+    int32_t connect_ms; /* earliest time of the next attempt; 0 without a clock */
+    int32_t sent_ms;
+    int32_t received_ms; /* last time at which the client heard from the server, pings included */
     uint8_t half;        /* enum half */
     uint8_t lags;        /* 1: the link is gone, and zoo_state() still shows CONNECTED (F1) */
     uint16_t who;        /* identity of its credentials; 0 = none */
@@ -155,7 +153,7 @@ struct zk_client {
     struct arena_block head;
     uint8_t paused;
     uint8_t partitioned;
-    uint8_t fail_call; /* n: the n-th next call that needs memory finds none; 0 = none does (F108) */
+    uint8_t fail_call; /* n: the n-th next call that needs memory finds none; 0 = no call fails (F108) */
     uint8_t reserved[5];
     struct _zhandle handle[FAKEZK_HANDLES_MAX];
     struct pack_table table;
@@ -203,12 +201,12 @@ enum watch_table { WATCH_DATA, WATCH_EXIST, WATCH_CHILD, WATCH_NONE };
 
 struct zk_request {
     struct rec rec;       /* tag = enum zk_op; word = 1 once sent */
-    int32_t lo_ms, hi_ms; /* window of the arrival at the server */
-    int32_t forwarded;    /* zxid that the follower waits for, -1 if it has none; 0 = not read yet */
-    int32_t version;      /* DELETE, SET, SET_ACL, CHECK; UNWATCH: table or -1 */
-    int32_t data_size;    /* bytes, -1 = null; MULTI: bytes of packed sub-requests */
+    int32_t lo_ms, hi_ms; /* bounds of the arrival at the server */
+    int32_t forwarded;    /* number that its follower waits for, -1 in place of 0; 0 = not read yet */
+    int32_t version;      /* DELETE, SET, SET_ACL, CHECK: -1 = any; UNWATCH: ZWATCHTYPE_… */
+    int32_t data_size;    /* bytes, -1 = null; MULTI: bytes of its sub-requests */
     uint16_t path_size;
-    uint8_t mode;  /* CREATE */
+    uint8_t mode;
     uint8_t perms; /* CREATE, SET_ACL: permissions of the world; 0 with own_perms 0 = malformed */
     code_ref completion;
     code_ref watcher; /* of a read; 0 = none */
@@ -216,41 +214,40 @@ struct zk_request {
     const void *data;  /* argument of the completion */
     void *out;         /* MULTI: results; sub-requests: buffer or Stat */
     int32_t out_size;  /* MULTI: number of results; sub-requests: bytes of the buffer */
-    uint8_t odd_path;  /* 1: contains a byte that a server may object to (F55) */
-    uint8_t own_perms; /* CREATE, SET_ACL: permissions of the sender, by the scheme "auth" */
+    uint8_t odd_path;  /* 1: a server may refuse a byte of the path (F55) */
+    uint8_t own_perms; /* CREATE, SET_ACL: permissions of the sender (scheme "auth") */
     uint16_t who;      /* identity of the sender; 0 = none */
     char bytes[];      /* path, zero, data */
 };
 
-/* A request record of more bytes, or a multi of more operations, is a limit reached. */
+/* Largest request record, in bytes, and largest multi, in operations. More are trouble. */
 #define REQUEST_BYTES_MAX 16384
 #define MULTI_MAX 16
 
 enum message_kind { MESSAGE_REPLY, MESSAGE_SESSION, MESSAGE_NODE };
 
 struct zk_message {
-    struct rec rec; /* tag = enum message_kind; word = 1 once received by the client */
+    struct rec rec; /* tag = enum message_kind; word = 1 once the client has received it */
     uint8_t op;     /* REPLY: enum zk_op */
     uint8_t table;  /* REPLY to a read with a watcher: enum watch_table */
     uint16_t path_size;
     int32_t rc;    /* REPLY: code; SESSION: state; NODE: event type */
-    int32_t zxid;  /* REPLY: zxid of the server; NODE: czxid of the node */
-    int32_t cause; /* NODE: zxid of the change, 0 = found at a reconnect */
+    int32_t zxid;  /* REPLY: last number at the server; NODE: czxid, as of EVENT_WOKEN (event.h) */
+    int32_t cause; /* NODE: number of the change, 0 = found at a reconnect */
     int32_t lo_ms, hi_ms;
     code_ref completion;
     code_ref watcher;
     void *watch_context;
     const void *data;
     void *out;
-    int32_t out_size;  /* NODE: client of the node plus one, 0 = none; UNWATCH: type of the watch */
-    int32_t data_size; /* value: bytes or -1; lists: number of strings; MULTI: number of results */
+    int32_t out_size;  /* NODE: 1 + client of the node, 0 = none; UNWATCH: ZWATCHTYPE_…; SESSION: session */
+    int32_t data_size; /* bytes, -1 = null; lists, MULTI: number of strings, results; GET_ACL: permissions */
     struct zk_stat stat;
     /* REPLY to a list: 1 = read before the operator deleted an ephemeral node of this client */
     uint32_t outdated;
     char bytes[]; /* path, zero, then data or strings, each with its zero, or struct zk_result records */
 };
 
-/* One result of a multi, in a reply. */
 struct zk_result {
     int32_t err;
     int32_t out_size;
@@ -265,17 +262,17 @@ struct zk_result {
 
 /* A watcher in the client's tables; for each path and table the oldest first (F69).
  *
- * A received event takes its watchers out of the tables, and tells them later (F70). Until then their
- * records stay, marked with `fired`. A marked record is in no table: the same pair may be set again. Only
- * the event, session events queued before it, and the close of the handle use the record. */
+ * A node event that is received takes its watchers out of the tables, and calls them at its delivery (F70).
+ * In between their records stay, with `fired` set: they are in no table, and the same pair may be set again.
+ * Only that event, session events queued before it, and the close of the handle use such a record. */
 struct zk_watch {
-    struct rec rec; /* tag = table */
+    struct rec rec; /* tag = enum watch_table */
     code_ref watcher;
     int32_t czxid; /* czxid of the node when the watch was set; 0 = absent */
     void *context;
     uint16_t path_size;
-    uint16_t own; /* 1: the node was this client's when the watch was set */
-    /* number of the event that has taken it, from 1, among the node events received and not told; 0 = none */
+    uint16_t own; /* 1: the client owned the node when the watch was set */
+    /* index, from 1, of the event that took it among node events received and not delivered; 0 = none */
     uint32_t fired;
     char path[];
 };
@@ -289,9 +286,9 @@ struct fakezk {
     struct fakezk_options options;
     fakezk_observer observer;
     void *observer_ctx;
-    int entered;        /* the client whose process is running; -1 = none */
-    uint64_t calls;     /* number of calls of recipes with a handle; not part of the world */
-    uint64_t told;      /* see told.c; not part of the world */
+    int entered;        /* client whose process is running; -1 = none */
+    uint64_t calls;     /* calls of recipes that take a handle; not part of the world */
+    uint64_t told;      /* see told_codes.c; not part of the world */
     struct zk_log *log; /* addresses of the blocks, which do not move */
     struct zk_server *server[FAKEZK_SERVERS_MAX];
     struct zk_client *client[FAKEZK_CLIENTS_MAX];
@@ -346,7 +343,7 @@ static inline struct zk_client *client_mark(int c)
     return client_at(c);
 }
 
-/* Returns the time. Without a clock the log is not read: no step depends on the log for its time. */
+/* Returns the time in ms. Without a clock: 0, and the log is not read, so that no step depends on it. */
 static inline int32_t clock_ms(void)
 {
     if (!fakezk.options.timed) {
@@ -375,8 +372,7 @@ static inline struct _zhandle *handle_at(int c, int slot)
     return &client_at(c)->handle[slot];
 }
 
-/* Return the oldest unanswered request of a handle; the next message to deliver to it. NULL if there is
- * none. */
+/* Return the oldest unanswered request, and the next message to deliver; NULL = none. */
 static inline struct zk_request *head_request(int client, int slot)
 {
     struct pack pack = client_pack(client);
@@ -389,14 +385,13 @@ static inline struct zk_message *head_message(int client, int slot)
     return (struct zk_message *)pack_first(&pack, LIST_MESSAGE + slot);
 }
 
-/* Returns whether a setting of the servers (FAKEZK_SETTING_...) is on. */
 static inline bool is_set(unsigned setting)
 {
     return (fakezk.options.settings & setting) != 0;
 }
 
-/* Returns whether the zxid that a client has seen last is noted. The client uses it in two places only:
- * to find a server that is not behind it, and to ask which of its watches have missed a change. */
+/* Returns whether the zxid that a client has seen last is noted. The client uses it only to find a server
+ * that is not behind it, and to ask which of its watches have missed a change. */
 static inline bool fakezk_seen_matters(void)
 {
     return fakezk.options.servers > 1 || !fakezk.options.ignores_children || !fakezk.options.sets_no_data;
@@ -408,9 +403,9 @@ static inline int64_t api_zxid(int32_t zxid)
     return zxid == 0 ? 0 : FAKEZK_EPOCH + fakezk_zxid(zxid);
 }
 
-/* ---- told.c: what clients were given ---- */
+/* ---- told_codes.c: what clients were given ---- */
 
-/* Note a result code, an event type, a session state. The first and the last function return it. */
+/* Note a code, event type or state that a client is given. The first and the last return it. */
 int tell_code(int rc);
 void tell_event(int type);
 int tell_state(int state);
@@ -420,9 +415,9 @@ int tell_state(int state);
 struct zk_node *tree_find(int server, const char *path);
 struct zk_node *tree_first_child(int server, const char *path);
 struct zk_node *tree_next_child(int server, struct zk_node *node, const char *path);
-/* Writes the parent's path. Returns false for "/". */
+/* Writes the parent's path; false for "/". */
 bool tree_parent(const char *path, char parent[FAKEZK_PATH_MAX]);
-/* Apply a transaction's effect to one tree. Return false if the server's block is full. */
+/* Apply a transaction to one tree. False: the server's block is full. */
 bool tree_create(int server, const struct zk_txn *txn);
 void tree_delete(int server, const char *path, int32_t zxid);
 bool tree_set(int server, const struct zk_txn *txn);
@@ -436,26 +431,26 @@ const char *node_data(const struct zk_node *node);
 int auth_add(zhandle_t *zh, const char *scheme, const char *cert, int size, void_completion_t completion,
              const void *data);
 
-/* Marks a request, with the operations inside it, as sent by the identity `who`. */
+/* Marks a request, and its sub-requests, as sent by the identity `who`. */
 void auth_sign(struct zk_request *request, uint16_t who);
 
-/* Returns whether a server accepts the ACL of a request; returns the rights in it other than the world's. */
+/* Return whether a server accepts a request's ACL; the ACL's identity and its permissions, 0 = none. */
 bool auth_acl_is_valid(const struct zk_request *request);
 uint32_t auth_owner(const struct zk_request *request);
 
 bool auth_allows(const struct zk_node *node, const struct zk_request *request, int perm);
 
-/* ---- transaction.c: the transactions of the write that is under way ---- */
+/* ---- txn_batch.c: the transactions of the write that is under way ---- */
 
 #define BATCH_BYTES 32768
 
 void batch_clear(void);
-/* Returns whether `at` lies behind the last transaction; for 0, whether there is none. */
+/* Returns whether `at` lies behind the last transaction; for 0: whether the batch is empty. */
 bool batch_ends(size_t at);
 /* Returns the transaction at `at`, which moves on to the next one; NULL behind the last. */
 struct zk_txn *batch_at(size_t *at);
-/* Adds a transaction without session, client and node kind. Copies `data_size` bytes, none if that is
- * negative. Returns NULL and notes trouble if the batch is full. The result is valid until batch_clear(). */
+/* Adds a transaction, of no session and client. Copies `data_size` bytes, none if that is negative. Returns
+ * NULL, which is trouble, if the batch is full. The result is valid until batch_clear(). */
 struct zk_txn *batch_add(int kind, int32_t zxid, const char *path, const void *data, int32_t data_size);
 
 /* ---- write_operation.c: single operations on the leader's tree ---- */
@@ -466,26 +461,22 @@ struct operation_result {
     bool has_stat;
 };
 
-/* Carries out a create, delete, set, set of an ACL, or check. Returns a code of ZooKeeper. Always writes
- * `*result`. */
+/* Carries out a write that is no multi, or a check. Returns a code of ZooKeeper. Always writes `*result`. */
 int operation_do(const struct zk_request *request, int32_t session, int32_t zxid,
                  struct operation_result *result);
-/* Sets the data of the leader's node without a check. Returns false if the batch or the block is full. */
+/* Set data, or the ACL, of the leader's node without a check. False: the batch or the block is full. */
 bool operation_set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
                         int32_t size);
-/* Sets the ACL of the leader's node without a check. Returns false if the batch is full. `owner`: see
- * auth_owner(). */
 bool operation_set_acl(const struct zk_node *node, int32_t zxid, const char *path, int perms, uint32_t owner);
-/* Returns the directory's counter after a create. It sticks at its maximum since ZOOKEEPER-3249; before,
- * it wrapped (F49). */
+/* Returns the directory's counter after a create: it sticks at its maximum, or wraps (F49). */
 int32_t operation_count_up(int32_t created);
 
 /* ---- commit.c: writes ---- */
 
-/* Commits a write at the leader and returns its zxid. The reply goes to the client at once, or with the
- * backlog of the follower that the client is connected to. If `slot` is FAKEZK_NONE, there is no reply. */
+/* Commits a write at the leader, and returns its number. The reply goes to the client at once, or with the
+ * backlog of `server` if that is a follower. FAKEZK_NONE as `slot`: there is no reply. */
 int32_t commit_request(int client, int slot, int32_t session, int server, const struct zk_request *request);
-/* Handles a sync that a follower has read: it is answered when the follower has caught up. */
+/* Answers a sync: the leader at once, a follower when it has caught up. Returns the log's last number. */
 int32_t commit_sync(int client, int slot, int server, const struct zk_request *request);
 int32_t commit_open_session(int client, int32_t timeout_ms);
 void commit_close_session(int32_t session);
@@ -500,14 +491,14 @@ void commit_catch_up(int server);
 
 /* ---- late_writes.c: writes whose link is gone ---- */
 
-/* Keep writes that a cut left in the pipeline. The oldest one commits, or all of them do before anything
- * else (F79). */
+/* Keep writes that a cut left in the pipeline. The oldest one commits alone, or all commit before anything
+ * else does (F79). */
 void aside_park(int client, int32_t session, const struct zk_request *request);
 void aside_late_first(void);
 void aside_late_all(void);
 
-/* Keep writes that lie in a server's socket behind a broken link ("linger"). The server may read them
- * until the session is admitted on another link, or is over. */
+/* Keep writes that lie in a server's socket behind a broken link ("linger"). The server may read them until
+ * their session is admitted on another link, or is over. */
 void aside_linger(int client, int32_t session, int server, const struct zk_request *request);
 const struct zk_request *aside_lingering(int client);
 void aside_lingering_first(int client);
@@ -519,24 +510,22 @@ void server_apply(int client, int slot, bool refused);
 void server_send(int client, int slot, const struct zk_message *message);
 /* Returns whether a follower has yet to apply the session's end. */
 bool server_awaits_end(int server, int32_t session);
-/* Fires the watches of a change at one server. `owner` is the client of the node plus one, 0 if it has
- * none. */
+/* Fires the watches of a change; `cause`: its transaction. `owner`: 1 + client of the node, 0 = none. */
 void server_fire(int server, int type, const char *path, int32_t czxid, int32_t cause, int owner);
 void server_watch_add(int server, int client, int slot, int table, const char *path);
 void server_watch_drop(int client, int slot);
 bool server_watch_remove(int server, int client, int slot, int table, const char *path);
-/* Ends a session at a server that has applied its end: its connections there get nothing more (F30, F74). */
+/* Ends a session at a server that has applied its end: links there get nothing more (F30, F74). */
 void server_end_session(int server, int32_t session);
 
 /* ---- session.c ---- */
 
-/* Returns the client of a session, which follows from the session's number. */
 static inline int session_client(int32_t number)
 {
     return (number - 1) % fakezk.options.clients;
 }
 
-/* The clients that may have a session: from `first` to before `end`. */
+/* The clients that may have opened a handle for a session: from `first` to before `end`. */
 struct session_users {
     int first, end;
 };
@@ -548,8 +537,8 @@ static inline struct session_users session_users(int32_t number)
                                                   : (struct session_users){client, client + 1};
 }
 
-/* Returns a session; NULL if its end is committed. While each client has one session, its place follows
- * from the number. This is asked about every handle in every step, and mostly answered at once. */
+/* Returns a session; NULL = its end is committed. Looks first where it is while each client has one session:
+ * this is asked about every handle in every step. */
 static inline struct zk_session *session_find(int32_t number)
 {
     struct pack pack = log_pack();
@@ -567,8 +556,7 @@ static inline struct zk_session *session_find(int32_t number)
     return NULL;
 }
 
-/* Returns the client of a node's session plus one, because labels name roles; 0 if the node has no
- * session, or its end is committed. */
+/* Returns 1 + the client of a node's session; 0 = the node has no session, or its end is committed. */
 static inline uint8_t owner_client(int32_t number)
 {
     const struct zk_session *session = number != 0 ? session_find(number) : NULL;
@@ -578,7 +566,7 @@ static inline uint8_t owner_client(int32_t number)
 bool session_healthy(const struct zk_session *session);
 int32_t session_deadline_ms(const struct zk_session *session);
 void session_touch(int32_t session, int32_t now_ms);
-/* Accounts for the pings sent so far (F6). To be called before a client's link stops being healthy. */
+/* Accounts for the pings sent so far (F6). Call it before a client's link stops being healthy. */
 void session_settle_pings(int client);
 
 /* ---- link.c: connecting and losing links ---- */
@@ -587,13 +575,13 @@ void link_connect(int client, int slot, int server);
 void link_handshake(int client, int slot);
 /* Closes the server's end of the link. */
 void link_sever(int client, int slot);
-/* Refuses the credentials: the end of the handle, but not of its session (F25). */
+/* Refuses the credentials: ends the handle, but not its session (F25). */
 void link_reject(int client, int slot);
 void link_rearm(int client, int slot);
 void link_drop(int client, int slot, int rc, bool keep_all);
 void link_fail_requests(int client, int slot, int rc);
-/* Ends a link for zookeeper_close(): all unanswered requests get ZCLOSING. With `flush` the server still
- * reads the requests that were issued, and then closes the session (F20). */
+/* Ends a link for zookeeper_close(): unanswered requests get ZCLOSING. With `flush` the server reads all that
+ * were issued before, and closes the session (F20). */
 void link_close(int client, int slot, bool flush);
 void link_give_up(int client, int slot);
 int32_t link_give_up_ms(const struct _zhandle *zh);
@@ -603,12 +591,11 @@ void link_window(int32_t *lo_ms, int32_t *hi_ms);
 
 /* ---- unread_names.c: lists on their way to a client ---- */
 
-#define FAKEZK_NAMES_MAX 512 /* names of one list */
+#define FAKEZK_NAMES_MAX 512 /* most names of one list */
 
 bool message_is_list(const struct zk_message *message);
 
-/* Returns the names of a list, for which `name` has room; none of another message. They lie in the
- * message. */
+/* Returns the names of a list, none of another message. `name` has room for FAKEZK_NAMES_MAX pointers. */
 struct String_vector message_names(const struct zk_message *message, char **name);
 
 /* Sets `unread` for the names that the client will not look at. */
@@ -617,7 +604,7 @@ void message_unread(int client, const struct zk_message *message, const struct S
 
 /* ---- watch.c: the client's tables ---- */
 
-/* Registers a watcher. `stat` is that of the node, with czxid 0 if it is absent. */
+/* Registers a watcher. `stat` is that of the node; czxid 0 = absent. */
 void watch_add(int client, int slot, int table, const char *path, code_ref watcher, void *context,
                const struct zk_stat *stat);
 bool watch_remove(int client, int slot, int table, const char *path, code_ref watcher, const void *context,
@@ -627,27 +614,25 @@ void watch_close(int client, int slot);
 struct watch_target {
     void *context;
     code_ref watcher;
-    bool own; /* the node was this client's when the watch was set */
+    bool own; /* the client owned the node when the watch was set */
 };
 
 #define WATCH_TARGETS_MAX 64
 
-/* Takes the watchers of a received node event out of the tables. `number` is the event's number, from 1,
- * among the node events that are received and not told. */
+/* Takes the watchers of a received node event out of the tables; `number` becomes their `fired`. */
 void watch_fire(int client, int slot, const struct zk_message *event, uint32_t number);
-/* Collects the watchers of the first of these events (F69). That event is told, and those behind it move
- * up. */
+/* Collects the watchers of event number 1, which is being delivered (F69). Later events move up. */
 int watch_collect(int client, int slot, const struct zk_message *event, struct watch_target *out);
-/* Collects the watchers of a session event; the default watcher is the last one (F4). */
+/* Collects the watchers of a session event, the default watcher last (F4). */
 int watch_collect_session(int client, int slot, struct watch_target *out);
 
 /* ---- deliver.c ---- */
 
-/* To be called before anything is delivered. */
+/* Maps the memory of callbacks' arguments. Call it before anything is delivered. */
 void deliver_open(void);
 void deliver_next(int client, int slot);
 
-/* Forgets the callbacks that have begun and will never return: the process has ended in the middle of one. */
+/* Forgets the callbacks that have begun: their process has ended in the middle of one. */
 void deliver_abandon(void);
 void deliver_queue(int client, int slot, const struct zk_message *message);
 void deliver_session_event(int client, int slot, int state);
@@ -662,10 +647,8 @@ struct whole_path {
     char text[FAKEZK_PATH_MAX];
 };
 
-/* Returns whether the client library accepts a path (F55). With `sequence` it may end with a slash or a
- * dot. */
+/* Returns whether the client library accepts a path (F55). With `sequence` it may end with a slash or dot. */
 bool path_valid(const char *path, bool sequence);
-/* Puts a path behind the handle's chroot and checks it. */
 void path_make_whole(const struct _zhandle *zh, const char *path, bool sequence, struct whole_path *out);
 
 /* ---- handle.c ---- */
@@ -673,7 +656,7 @@ void path_make_whole(const struct _zhandle *zh, const char *path, bool sequence,
 struct _zhandle *handle_check(zhandle_t *zh, const char *call);
 /* Returns whether this call finds no memory. Each call that needs memory asks once. */
 bool handle_lacks_memory(int client);
-/* Destroys a handle without a callback. */
+/* Destroys a handle; calls nothing. */
 void handle_finish_close(int client, int slot);
 /* Calls the completions that are still due, then destroys the handle (F20, F23). */
 void handle_drain(int client, int slot);

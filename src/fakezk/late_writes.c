@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Writes whose link is gone and that may commit all the same. A cut has left them in the pipeline, or, in
- * worlds with fine steps, a server has not read them yet. */
+/* Writes whose link is gone, and that may commit all the same. A cut has left them in the pipeline (F79). Or,
+ * with fine steps, they lie unread in a server's socket. */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
 #include <string.h>
-
-/* ---- late writes (F79) ---- */
 
 /* Keeps a write in a list of the log. In its record, `forwarded` holds the session and `lo_ms` the client. */
 static struct zk_request *set_aside(int list, int client, int32_t session, const struct zk_request *request)
@@ -65,9 +63,7 @@ void aside_late_all(void)
     LS_ASSERT(pack_first(&pack, LIST_LATE) == NULL);
 }
 
-/* ---- writes behind a broken link ---- */
-
-/* Keeps a write that a server has not read. In its record, `hi_ms` holds the server. */
+/* In the record, `hi_ms` holds the server. */
 void aside_linger(int client, int32_t session, int server, const struct zk_request *request)
 {
     LS_ASSERT(server >= 0 && server < fakezk.options.servers);

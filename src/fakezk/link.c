@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Links between a handle and a server: connecting, losing, giving up. One action is one of these as a
- * whole (D8b). */
+/* Links between a handle and a server. Without `fine`, connecting and losing are one step each (D8b). */
 #include "base/assert.h"
 #include "fakezk/enabled.h"
 
@@ -19,7 +18,7 @@ void link_window(int32_t *lo_ms, int32_t *hi_ms)
     LS_ASSERT(*lo_ms <= *hi_ms);
 }
 
-/* Returns the number of node events received and not told, including this one if it waits in the queue. */
+/* Returns the number of node events in the queue that are received and not delivered. */
 static uint32_t node_events(int client, int slot)
 {
     uint32_t count = 0;
@@ -30,8 +29,7 @@ static uint32_t node_events(int client, int slot)
     return count;
 }
 
-/* Takes a message out of the socket, as the client library does: the zxid moves (F44), watches are set
- * (F38) or taken out (F70). */
+/* Receives a message: the client's zxid moves (F44), watches are set (F38), or leave the tables (F70). */
 void link_receive(int client, int slot, struct zk_message *message)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -43,7 +41,7 @@ void link_receive(int client, int slot, struct zk_message *message)
     zh->received_ms = clock_ms();
     if (message->rec.tag == MESSAGE_NODE) {
         uint32_t number = node_events(client, slot);
-        watch_fire(client, slot, message, number > 0 ? number : 1); /* 0: the event is being told already */
+        watch_fire(client, slot, message, number > 0 ? number : 1); /* 0: the event has left the queue */
     }
     if (message->rec.tag != MESSAGE_REPLY) {
         return;
@@ -67,8 +65,6 @@ void link_receive(int client, int slot, struct zk_message *message)
         watch_add(client, slot, message->table, path, watcher, message->watch_context, &message->stat);
     }
 }
-
-/* ---- failing what is outstanding ---- */
 
 static void queue_failure(int client, int slot, int op, code_ref completion, const void *data, void *out,
                           int out_size, int rc)
@@ -100,7 +96,7 @@ void link_fail_requests(int client, int slot, int rc)
     }
 }
 
-/* The requests whose answers are lost, in order of issue. */
+/* A request whose answer is lost. The array `lost` has them in order of issue. */
 struct lost_reply {
     uint8_t op;
     code_ref completion;
@@ -124,8 +120,7 @@ static void lose(struct lost_reply reply)
     lost[lost_count++] = reply;
 }
 
-/* Takes out the messages that the client has not received. Requests whose replies are among them count as
- * unanswered. */
+/* Removes the messages that the client has not received; `lost` notes the requests that they answer. */
 static void take_lost(int client, int slot)
 {
     struct pack pack = client_pack(client);
@@ -225,9 +220,9 @@ static void unlink_handle(int client, int slot)
     server_watch_drop(client, slot);
 }
 
-/* Returns whether callbacks may run before the client's thread sets the state. That thread queues the
- * session event and the failures first, and sets the state behind them. This is a constant of the run. The
- * state is set at the latest when the next attempt begins (F1). */
+/* Returns whether callbacks may still see the old state after a loss, a constant of the run. The client's
+ * thread queues the session event and the failures first. It sets the state later, at the latest when the
+ * next attempt ends (F1). */
 static bool state_lags(void)
 {
     return (fakezk.options.seed & 16) != 0 && !fakezk.options.fixed_orders;
@@ -263,8 +258,6 @@ void link_reject(int client, int slot)
     deliver_session_event(client, slot, ZOO_AUTH_FAILED_STATE);
     fail_lost(client, slot, ZAUTHFAILED);
 }
-
-/* ---- cut ---- */
 
 int fakezk_unread_requests(int client, int handle)
 {
@@ -314,8 +307,7 @@ bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
     return last != NULL && op_is_write(last->rec.tag) && fakezk.options.servers > 1 && zh->server != 0;
 }
 
-/* Lets the server read one more request, though the client will not receive the answer. Returns false if
- * no server reads it. */
+/* Lets the server read the next request; its answer is lost. With `late`, parks it. False: it is not read. */
 static bool read_ahead(int client, int slot, bool late)
 {
     struct pack pack = client_pack(client);
@@ -336,8 +328,7 @@ static bool read_ahead(int client, int slot, bool late)
     return true;
 }
 
-/* Lets the server read up to `apply` requests. Everything answered or forwarded is lost, in order of
- * issue. */
+/* Lets the server read up to `apply` requests. Moves to `lost` those that are answered or forwarded. */
 static void read_on(int client, int slot, int apply, bool late)
 {
     struct pack pack = client_pack(client);
@@ -377,8 +368,8 @@ bool fakezk_hides_write(int client, int handle, int keep, int apply)
     return false;
 }
 
-/* Keeps the writes that the server has not read. They lie in its socket: it may read them before it
- * notices that the link is gone. A parked first request is not among them. */
+/* Keeps the unread writes in the server's socket: it may read them before it notices that the link is gone.
+ * If `parked`, leaves out the first request, which is parked already. */
 static void leave_unread(int client, int slot, bool parked)
 {
     struct pack pack = client_pack(client);
@@ -424,15 +415,13 @@ void link_close(int client, int slot, bool flush)
     LS_ASSERT(!zh->link && head_request(client, slot) == NULL);
 }
 
-/* ---- failed attempts ---- */
-
 bool fakezk_can_refuse(int client, int handle)
 {
     const struct _zhandle *zh = handle_at(client, handle);
     return zh->open && !zh->link && zh->state >= 0;
 }
 
-/* Fails an attempt to connect. The cursor moves to the next address. With ZOOKEEPER-2466 it moves twice,
+/* Fails an attempt to connect, and moves the cursor to the next address. With ZOOKEEPER-2466 it moves twice,
  * and half of an even list is never tried again (F91). */
 static void fail_attempt(int client, int slot, int rc)
 {
@@ -456,9 +445,8 @@ bool fakezk_refuse(int client, int handle)
     return true;
 }
 
-/* Returns the time at which a client gives up (F7): two thirds of the timeout without a byte end a link,
- * or an attempt to make one. A follower that is cut off answers pings until it is asked something that
- * needs the leader. */
+/* Returns the time at which a client gives up: after two thirds of the timeout without a byte (F7). A
+ * follower that is cut off answers pings until a request needs the leader (F94). */
 int32_t link_give_up_ms(const struct _zhandle *zh)
 {
     int32_t since = zh->link ? zh->received_ms : zh->connect_ms;
@@ -490,8 +478,7 @@ static void expire_handle(int client, int slot)
     link_fail_requests(client, slot, ZSESSIONEXPIRED);
 }
 
-/* Closes the server's end of a link. A client that is cut off or stopped does not hear of it: it takes the
- * link for up, and mute. */
+/* A client that is cut off or paused does not hear of the end: its link seems to be up, and is mute. */
 void link_sever(int client, int slot)
 {
     LS_ASSERT(handle_at(client, slot)->link);
@@ -527,8 +514,7 @@ static int32_t clamp_timeout(int32_t wanted)
     return wanted < low ? low : (wanted > high ? high : wanted);
 }
 
-/* Returns the event that the server sends for one watch of a reconnecting client (F72, F73); 0 = armed
- * again. */
+/* Returns the server's event for one watch of SetWatches (F72, F73); 0 = the watch is armed again. */
 static int answer_watch(int server, int table, const char *path, int32_t last_zxid, int32_t *czxid)
 {
     LS_ASSERT(table >= WATCH_DATA && table < WATCH_NONE);
@@ -541,7 +527,7 @@ static int answer_watch(int server, int table, const char *path, int32_t last_zx
         return ZOO_DELETED_EVENT;
     }
     if (!fakezk_seen_matters()) {
-        return 0; /* nothing is ever changed in such a world */
+        return 0; /* no watched data or children change in such a world */
     }
     if (table == WATCH_DATA) {
         return node->stat.mzxid > last_zxid ? ZOO_CHANGED_EVENT : 0;
@@ -567,8 +553,8 @@ static bool is_older(const struct zk_watch *watch, int32_t czxid, const char *pa
     return watch->czxid != czxid ? watch->czxid < czxid : strcmp(watch->path, path) < 0;
 }
 
-/* Returns the next watch of a table behind this place, or NULL. There is one for each path, by the age of
- * the node that it was set on. The order is unspecified, and must not depend on the names of nodes. */
+/* Returns the watch that follows the place (`czxid`, `path`) in a table, or NULL. ZooKeeper's order is
+ * unspecified. Here it is the age of nodes, and must not depend on their names; paths only break ties. */
 static const struct zk_watch *next_watch(const struct pack *pack, int list, int table, int32_t czxid,
                                          const char *path)
 {
@@ -585,7 +571,7 @@ static const struct zk_watch *next_watch(const struct pack *pack, int list, int 
     return next;
 }
 
-/* Returns whether a watch is the oldest of its path and table. For the server they all are one watch. */
+/* Returns whether a watch is the oldest of its path and table. For the server all of these are one watch. */
 static bool is_first_of_path(const struct pack *pack, const struct zk_watch *watch)
 {
     for (const struct rec *rec = pack_first(pack, watch->rec.list); rec != NULL; rec = pack_next(pack, rec)) {
@@ -648,8 +634,7 @@ static int32_t hand_out_session(struct _zhandle *zh, int client)
     return number;
 }
 
-/* Applies the backlog of a server. A session is new there once its creation is applied, and hence
- * everything before it (F88). */
+/* Applies a server's backlog. A new session exists there only behind all transactions before it (F88). */
 static void catch_up_all(int server)
 {
     struct pack pack = server_pack(server);
@@ -673,8 +658,7 @@ static void take_over_session(int client, int slot)
     }
 }
 
-/* Does the server's part of a handshake, with a session that lives or with a new one. Returns false if
- * there is no room for it. */
+/* Does the server's part of a handshake: a session goes on, or a new one begins. False: no room for it. */
 static bool admit(int client, int slot, int server, bool resumes)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -695,7 +679,7 @@ static bool admit(int client, int slot, int server, bool resumes)
     return true;
 }
 
-/* Links the handle to a read-only server (F105). The server knows the session from its own tree, and does
+/* Links the handle to a read-only server (F105). The server looks the session up in its own tree, and does
  * not touch it at the leader. */
 static void admit_read_only(struct _zhandle *zh, int server)
 {
@@ -706,7 +690,7 @@ static void admit_read_only(struct _zhandle *zh, int server)
     zh->half = known ? HALF_READ_ONLY : HALF_REFUSED;
 }
 
-/* Answers a connect request. The client hears the answer in the handshake. */
+/* Answers a connect request; the handshake shows the answer to the client. False: no room for a session. */
 static bool answer(int client, int slot, int server)
 {
     LS_ASSERT(server >= 0 && server < fakezk.options.servers);
@@ -775,8 +759,6 @@ void link_rearm(int client, int slot)
     set_watches(client, slot, zh->server);
 }
 
-/* ---- the state of processes and servers ---- */
-
 void fakezk_partition(int client, bool on)
 {
     session_settle_pings(client);
@@ -797,8 +779,8 @@ bool fakezk_is_partitioned(int client)
     return client_at(client)->partitioned != 0;
 }
 
-/* Resumes a handle (F7). An overdue ping goes out. If the link has been silent for so long that the client
- * drops it first, it is dropped instead. Messages in the socket count as received. */
+/* Resumes a handle: an overdue ping goes out, or a link that was silent for too long is dropped (F7).
+ * Messages in the socket count as received now. */
 static void wake_up(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -853,7 +835,7 @@ void fakezk_crash(int client)
     c->partitioned = 0;
 }
 
-/* Closes the read-only links of a server that has found the leader again (F105): it begins anew. */
+/* Closes the read-only links of a server that has found the leader again (F105). */
 static void end_read_only(int server)
 {
     for (int c = 0; c < fakezk.options.clients; c++) {
@@ -893,8 +875,6 @@ bool fakezk_is_lagging(int server)
     return server_at(server)->lagging != 0;
 }
 
-/* Restarts a server: its links break. If it is the leader, the tracker of sessions is lost: all timers
- * start again (F97), and an epoch ends (F107). */
 void fakezk_restart_server(int server)
 {
     for (int c = 0; c < fakezk.options.clients; c++) {

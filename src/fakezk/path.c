@@ -37,8 +37,7 @@ static inline void look_at_lanes(const unsigned char *at, struct lanes *seen)
     }
 }
 
-/* Returns the kinds of bytes in a path behind the first byte. The last group overlaps the one before it,
- * which makes no difference: kinds are a set. */
+/* Returns the kinds of bytes behind the first one, as a set: the last group may overlap the one before. */
 static unsigned path_kinds(const char *path, size_t size)
 {
     struct lanes seen = {{0}};
@@ -61,7 +60,6 @@ static unsigned path_kinds(const char *path, size_t size)
     return kinds;
 }
 
-/* Returns whether the client library accepts a path (F55). */
 static bool kinds_valid(const char *path, size_t size, unsigned kinds, bool sequence)
 {
     if (size == 0 || path[0] != '/' || (kinds & PATH_BAD) != 0) {

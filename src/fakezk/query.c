@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Questions about the ensemble, for worlds and tests. */
+/* Questions about the ensemble. */
 #include "base/hash.h"
 #include "fakezk/enabled.h"
 
@@ -232,8 +232,7 @@ bool fakezk_orphans(void)
     return false;
 }
 
-/* Returns whether a request, a message or an attempt to connect of a handle is under way, whatever the
- * clock says. */
+/* Returns whether a request, a message or an attempt to connect is under way, at whatever time. */
 static bool handle_busy(int client, int slot)
 {
     struct zk_seen seen = see(client, slot);

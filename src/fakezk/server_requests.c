@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A server:
- * - reads a client's requests in order
- * - answers reads from its own tree (F42)
- * - passes writes to the leader
- * - keeps one watch for each connection, path and table (F71) */
+/* A server reads a client's requests in order, answers reads from its own tree (F42), and passes writes to
+ * the leader. It keeps one watch for each connection, path and table (F71). */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -15,8 +12,6 @@
 
 static _Alignas(8) unsigned char request_space[SCRATCH_BYTES];
 static _Alignas(8) unsigned char reply_space[SCRATCH_BYTES];
-
-/* ---- sessions as a server knows them ---- */
 
 bool server_awaits_end(int server, int32_t session)
 {
@@ -37,8 +32,6 @@ static bool closing(int32_t session)
     const struct zk_session *s = session_find(session);
     return s == NULL || s->rec.tag == SESSION_CLOSING;
 }
-
-/* ---- watches ---- */
 
 static int compare_watch(const struct zk_server_watch *w, const char *path, int client, int slot, int table)
 {
@@ -94,7 +87,7 @@ bool server_watch_remove(int server, int client, int slot, int table, const char
     return false;
 }
 
-/* Forgets a connection: its watches (F74) and the replies that a follower has not sent yet. */
+/* Forgets a connection: its watches (F74), and replies to it that wait in backlogs. */
 void server_watch_drop(int client, int slot)
 {
     for (int s = 0; s < fakezk.options.servers; s++) {
@@ -199,8 +192,6 @@ void server_fire(int server, int type, const char *path, int32_t czxid, int32_t 
     }
 }
 
-/* ---- sending ---- */
-
 void server_send(int client, int slot, const struct zk_message *message)
 {
     struct _zhandle *zh = handle_at(client, slot);
@@ -236,8 +227,6 @@ void server_send(int client, int slot, const struct zk_message *message)
     copy->hi_ms = hi;
 }
 
-/* ---- reads ---- */
-
 static struct zk_message *reply_begin(const struct zk_request *request, int32_t zxid)
 {
     LS_ASSERT(request->path_size < FAKEZK_PATH_MAX);
@@ -267,16 +256,16 @@ static void reply_finish(struct zk_message *reply, const unsigned char *end)
 {
     size_t size = (size_t)(end - reply_space);
     size_t padded = (size + 7) & ~(size_t)7;
-    LS_ASSERT(padded <= sizeof reply_space && padded <= UINT16_MAX);
+    _Static_assert(sizeof reply_space <= UINT16_MAX, "the size of a reply fits into a record");
+    LS_ASSERT(padded <= sizeof reply_space);
     memset(reply_space + size, 0, padded - size);
     reply->rec.size = (uint16_t)padded;
 }
 
 #define CHILDREN_MAX 256
 
-/* The orders of a list of children, which is unspecified (F57): a constant of the run. No order depends on
- * the numbers in names. For three children created in the order 0 1 2, each value but the first two gives
- * the same order each time. */
+/* The orders of a list of children, which are unspecified (F57): one for each run. From LIST_FALLING on they
+ * go by age, never by name. Examples: the order of three children that were created as 0 1 2. */
 enum list_order {
     LIST_OF_THE_TREE,
     LIST_OF_THE_TREE_REVERSED,
@@ -295,7 +284,7 @@ static enum list_order list_order(void)
     return fakezk.options.fixed_orders ? LIST_RISING : (enum list_order)((seed & 3) | (seed >> 5 & 1) << 2);
 }
 
-/* Returns which child stands at a place, counted from the oldest one, or in the tree's order. */
+/* Returns the child at a place of the list: an index by age, or by path for the orders of the tree. */
 static int child_at(enum list_order order, int place, int count)
 {
     LS_ASSERT(place >= 0 && place < count);
@@ -377,7 +366,7 @@ static unsigned char *list_children(int server, struct zk_message *reply, const 
     return to;
 }
 
-/* F66: which read leaves which watch. */
+/* Leaves a watch behind a read that succeeded, or behind an exists of an absent node (F66). */
 static void leave_watch(int server, int client, int slot, const struct zk_request *request,
                         struct zk_message *reply)
 {
@@ -469,8 +458,6 @@ static void answer_read(int client, int slot, int server, const struct zk_reques
     reply_finish(reply, tail);
     server_send(client, slot, reply);
 }
-
-/* ---- reading requests ---- */
 
 enum { THROTTLED_EACH = 3 };
 

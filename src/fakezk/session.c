@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Sessions at the leader: found by number, kept fresh by packets and pings, ended on a grid of ticks (F26
- * to F31). */
+/* Sessions at the leader: found by number, kept fresh by packets and pings, ended at ticks (F26 to F31). */
 #include "base/assert.h"
 #include "base/hash.h"
 #include "fakezk/internal.h"
@@ -19,8 +18,7 @@ static const struct _zhandle *handle_with(int c, const struct zk_session *sessio
     return NULL;
 }
 
-/* Returns the connected handle of a session. Mostly it is its own client's; ids can be handed to other
- * processes (F18). */
+/* Returns the connected handle of a session, or NULL. Another process may have been handed the id (F18). */
 static const struct _zhandle *connected_handle(const struct zk_session *session)
 {
     const struct _zhandle *zh = handle_with(session->client, session);
@@ -30,9 +28,8 @@ static const struct _zhandle *connected_handle(const struct zk_session *session)
     return zh;
 }
 
-/* Returns whether a session is fresh: its client runs, its link carries packets, and its server reaches
- * the leader. Then there is a ping at least every third of the timeout, and pings are not simulated one by
- * one. */
+/* Returns whether a session stays fresh: its client runs, its link carries packets, and its server reaches
+ * the leader. Then pings come each third of the timeout; they are not simulated one by one (F6). */
 bool session_healthy(const struct zk_session *session)
 {
     LS_ASSERT(session_client((int32_t)session->rec.word) == session->client);
@@ -43,7 +40,7 @@ bool session_healthy(const struct zk_session *session)
     return !client_at(zh->client)->paused && !client_at(zh->client)->partitioned;
 }
 
-/* Returns the deadline, rounded up to the grid of ticks: it lies in (T, T + tick] (F27). */
+/* Returns the deadline: the first tick behind the end of the timeout (F27). */
 int32_t session_deadline_ms(const struct zk_session *session)
 {
     int32_t tick = fakezk.options.tick_ms;

@@ -10,8 +10,7 @@ struct list {
     int capacity;
 };
 
-/* Returns the place of the next step. Its fields are written there: to build a step elsewhere and copy it
- * would cost more than all questions. */
+/* Returns the place to write the next step to. A copy would cost more than all questions about steps. */
 static struct fakezk_step *next_place(struct list *list)
 {
     static struct fakezk_step beyond;
@@ -26,8 +25,7 @@ static struct fakezk_step *add(struct list *list, enum fakezk_step_kind kind, in
     return step;
 }
 
-/* Writes a step in any case, and counts it if it is possible. A branch that the processor cannot predict
- * costs more than an unused write. */
+/* Writes a step, and counts it if it is possible. A mispredicted branch would cost more than the write. */
 static void offer(struct list *list, bool possible, enum fakezk_step_kind kind, const struct _zhandle *zh,
                   int server, bool refused)
 {
@@ -55,7 +53,6 @@ static void fine_steps(struct list *list, const struct zk_seen *seen)
     offer(list, can_rearm(seen), FAKEZK_REARM, seen->zh, seen->zh->server, false);
 }
 
-/* Returns whether the handle is connected, and nothing is under way. */
 static bool is_idle(const struct zk_seen *seen)
 {
     return (seen->request == NULL) & (seen->message == NULL) & (seen->zh->link != 0) &
@@ -116,7 +113,7 @@ static void client_steps(struct list *list, int client)
     }
 }
 
-/* Lists the steps of the sessions of one client, or of all clients. */
+/* Lists the steps of a client's sessions; FAKEZK_NONE: of the sessions of all clients. */
 static void session_steps(struct list *list, int client)
 {
     struct pack pack = log_pack();

@@ -98,7 +98,7 @@ static void note_child_created(int server, const struct zk_txn *txn)
     LS_ASSERT(parent != NULL);
     LS_ASSERT(parent->rec.tag != NODE_EPHEMERAL && parent->stat.children >= 0);
     if (parent->created != txn->counter || txn->counter != INT32_MAX) {
-        parent->stat.pzxid = txn->zxid; /* it freezes with the counter (F49) */
+        parent->stat.pzxid = txn->zxid; /* pzxid freezes with the counter (F49) */
     }
     parent->created = txn->counter;
     parent->stat.children++;

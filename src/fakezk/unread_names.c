@@ -31,7 +31,7 @@ void message_unread(int client, const struct zk_message *message, const struct S
     }
 }
 
-/* Drops the unread names from the list in the copy. Returns how many they are. */
+/* Removes the unread names from the copy of a list. Returns their number. */
 static int drop_names(int client, struct zk_message *copy)
 {
     char *name[FAKEZK_NAMES_MAX];

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The rest of the symbols of zookeeper.h: constants, vectors, texts, logging, and the calls that a world does
- * not have: these fail loudly with their name. */
+/* The other symbols of zookeeper.h. A call that a world does not have is trouble, which names it. */
 #define THREADED 1 /* declares the synchronous calls */
 #include "fakezk/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- constants ---- */
 
 const int ZOO_PERM_READ = 1 << 0;
 const int ZOO_PERM_WRITE = 1 << 1;
@@ -63,8 +60,6 @@ const int ZOO_CHILD_EVENT = 4;
 const int ZOO_SESSION_EVENT = -1;
 const int ZOO_NOTWATCHING_EVENT = -2;
 
-/* ---- texts ---- */
-
 const char *zerror(int c)
 {
     static const struct {
@@ -103,8 +98,6 @@ const char *zerror(int c)
     return "unknown error";
 }
 
-/* ---- vectors ---- */
-
 int allocate_String_vector(struct String_vector *v, int32_t len)
 {
     v->count = len;
@@ -140,8 +133,6 @@ int deallocate_ACL_vector(struct ACL_vector *v)
     return 0;
 }
 
-/* ---- logging hooks: the fake does not log, it traces ---- */
-
 void zoo_set_debug_level(ZooLogLevel logLevel)
 {
     (void)logLevel;
@@ -169,8 +160,7 @@ void zoo_deterministic_conn_order(int yesOrNo)
     (void)yesOrNo;
 }
 
-/* A world has no wire that could be tapped: its certificates are passed over. <zookeeper/zookeeper.h>
- * declares this only where OpenSSL is. */
+/* Ignores the certificate: a world has no wire to tap. zookeeper.h declares this with OpenSSL only. */
 zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn, int recv_timeout,
                               const clientid_t *clientid, void *context, int flags);
 
@@ -181,7 +171,7 @@ zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn,
     return zookeeper_init(host, fn, recv_timeout, clientid, context, flags);
 }
 
-/* Servers of a world have no names that could be looked up. */
+/* A world has no names to look up. */
 int zoo_set_servers_resolution_delay(zhandle_t *zh, int delay_ms)
 {
     return zh == NULL || delay_ms < -1 ? ZBADARGUMENTS : ZOK;

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* Announces a watch that was set or is gone. `cause` is the zxid of the change that it fires for, 0 if it
- * does not. */
+/* Announces a watch that was set or is gone. `cause`: zxid of the change that fires it, 0 = none does. */
 static void announce(int client, int slot, const struct zk_watch *watch, int kind, int cause)
 {
     int32_t session = handle_at(client, slot)->session;
@@ -23,7 +22,6 @@ static void announce(int client, int slot, const struct zk_watch *watch, int kin
     fakezk_emit(&event);
 }
 
-/* Returns the first record whose path sorts behind `path`. */
 static struct rec *behind(const struct pack *pack, int list, const char *path)
 {
     for (struct rec *rec = pack_first(pack, list); rec != NULL; rec = pack_next(pack, rec)) {
@@ -49,8 +47,7 @@ static struct zk_watch *find(int client, int slot, int table, const char *path, 
     return NULL;
 }
 
-/* Returns whether a node is of this client. The handle's session may have ended before the handle hears of
- * it. */
+/* Returns whether this client owns a node; its handle may not know yet that the owner `session` has ended. */
 static bool is_own(int client, int slot, int32_t session)
 {
     return session != 0 &&
@@ -170,7 +167,7 @@ static void move_up(int client, int slot)
     for (struct rec *rec = pack_first(&pack, LIST_WATCH + slot); rec != NULL; rec = pack_next(&pack, rec)) {
         struct zk_watch *watch = (struct zk_watch *)rec;
         if (watch->fired != 0) {
-            LS_ASSERT(watch->fired > 1); /* the first event has taken those of 1 */
+            LS_ASSERT(watch->fired > 1); /* watch_collect() has taken out those of 1 */
             client_mark(client);
             watch->fired--;
         }
@@ -194,8 +191,7 @@ int watch_collect(int client, int slot, const struct zk_message *event, struct w
     return count;
 }
 
-/* The order of the watchers before the default one is that of a hash table, hence unspecified: a constant
- * of the run. */
+/* The watchers before the default one come in the order of a hash table: a constant of the run (F4). */
 int watch_collect_session(int client, int slot, struct watch_target *out)
 {
     const struct _zhandle *zh = handle_at(client, slot);

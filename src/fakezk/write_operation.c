@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Single operations of a write on the leader's tree: ZooKeeper's checks in ZooKeeper's order (F51, F59).
- *
- * An operation that passes its checks adds its transaction to the batch and changes the tree. An operation
- * that fails leaves the tree as it was. If space was short, its transaction stays in the batch, which
- * commit.c clears. */
+/* Single operations of a write on the leader's tree, with ZooKeeper's checks in ZooKeeper's order (F51, F59).
+ * An operation that passes adds its transaction to the batch and changes the tree. One that fails leaves the
+ * tree as it was. If space was short, its transaction stays in the batch, which commit.c clears. */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -16,8 +14,7 @@ static const char *request_data(const struct zk_request *request)
     return request->bytes + request->path_size + 1;
 }
 
-/* Returns whether the server refuses a path (F55): it refuses control characters, surrogates and private
- * use in the text as UTF-16. */
+/* Returns whether the server refuses a path: control, surrogate or private-use characters in UTF-16 (F55). */
 static bool path_refused(const struct zk_request *request)
 {
     const unsigned char *at = (const unsigned char *)request->bytes;
@@ -77,8 +74,7 @@ int32_t operation_count_up(int32_t created)
 
 #define SUFFIX_BYTES_MAX 11u
 
-/* Writes a number as Java's %010d does: ten digits. A minus is one of the ten, unless the number needs all
- * of them. */
+/* Writes a number as Java's %010d does: ten characters, a minus included, or eleven if it needs them. */
 static void write_suffix(char *to, int32_t number)
 {
     uint32_t rest = number < 0 ? 0u - (uint32_t)number : (uint32_t)number;

@@ -34,8 +34,9 @@ static void on_event(void *ctx, const struct event *event)
     situations_event(&driver->situations, event);
 }
 
-/* Begins a run from scratch, and saves its beginning for further runs unless it has met a violation or a
- * limit. These may interrupt a step and leave its data behind. */
+/* Begins a run from scratch, and saves its beginning for further runs. A violation or a limit at the
+ * beginning may have interrupted a step, with data of the step left in the world. Then later runs begin
+ * anew too. */
 static void begin_anew(struct fuzz_driver *driver)
 {
     LS_ASSERT(driver->open);
@@ -66,7 +67,7 @@ static void begin(struct fuzz_driver *driver)
     run_begin_from(&driver->run, driver->first.world, &driver->first.judged);
 }
 
-/* Returns whether the world of this header is open: most inputs have the header of the input before. */
+/* Returns whether the world of this header is open. Most inputs have the header of the previous input. */
 static bool is_entered(const struct fuzz_driver *driver, const uint8_t header[FUZZ_HEADER])
 {
     return driver->open && driver->entered == driver->recipe &&
@@ -145,7 +146,7 @@ static bool of_program(const struct action *action)
     return world_is_verb(action) && !world_is_fault(action);
 }
 
-/* The decision that buys each fault. FUZZ_SERVER buys the faults of a single coordinator. */
+/* The kind of decision that stands for each common fault; FUZZ_SERVER stands for all others. */
 static const uint8_t of_fault[WORLD_FAULT_OWN] = {
     [WORLD_FAULT_LOSS] = FUZZ_LOSS,     [WORLD_FAULT_EXPIRE] = FUZZ_EXPIRE,
     [WORLD_FAULT_PAUSE] = FUZZ_PAUSE,   [WORLD_FAULT_CRASH] = FUZZ_CRASH,
@@ -188,7 +189,7 @@ bool fuzz_is_about(enum fuzz_what what, const struct action *action)
     return fault >= 0 && (fault < WORLD_FAULT_OWN ? of_fault[fault] : FUZZ_SERVER) == what;
 }
 
-/* Returns the sources of the actions that a decision may mean. */
+/* Returns the set of WORLD_PART_... that has the actions of a decision. */
 static unsigned parts_of(enum fuzz_what what)
 {
     switch (what) {
@@ -247,7 +248,7 @@ int fuzz_which(const struct fuzz_driver *driver, const uint8_t *decision, int ke
     return which % kept;
 }
 
-/* Does the action of a decision; returns false if it is not possible now. */
+/* Returns false if the action of the decision is not possible now. */
 static bool decide(struct fuzz_driver *driver, const uint8_t *decision)
 {
     int kept = fuzz_choices(driver, decision[0]);
@@ -291,7 +292,7 @@ static void go_to_the_end(struct fuzz_driver *driver)
     }
 }
 
-/* Ends all faults, so that waiting clients must be served, and judges the world at rest. */
+/* Ends all faults, after which each waiting client has to be served, and judges the world at rest. */
 static void come_to_rest(struct fuzz_driver *driver)
 {
     go_to_the_end(driver);
@@ -311,7 +312,7 @@ bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
     return well;
 }
 
-/* Clears the marks: which marks a run reaches, and branches at them, then follow from its input alone. */
+/* Clears the marks, so that the marks that a run reaches first follow from its input alone. */
 static void forget_marks(const struct fuzz_driver *driver)
 {
     for (int i = -1; (i = coverage_take_mark(driver->recipe, i)) >= 0;) {

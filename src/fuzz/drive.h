@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Does the run of a fuzzer's input (input.h). */
+/* Does the run of a fuzzer's input (input_format.h). */
 #ifndef FUZZ_DRIVE_H
 #define FUZZ_DRIVE_H
 
-#include "fuzz/input.h"
+#include "fuzz/input_format.h"
 #include "fuzz/situations.h"
 #include "scenario/outcome.h"
 
-#define FUZZ_STEPS_MAX 4000 /* limit of actions of a run, after which it is brought to rest */
+#define FUZZ_STEPS_MAX 4000 /* limit of actions of a run; behind it the faults end and rest is judged */
 
 /* Counts of a run. */
 struct fuzz_stats {
     uint64_t steps;     /* actions */
-    uint64_t decisions; /* that were possible, without those of the default schedule */
+    uint64_t decisions; /* decisions other than FUZZ_DEFAULT that were possible */
     uint64_t passed;    /* decisions that were not possible */
     unsigned grants;
     unsigned faults;
@@ -23,7 +23,7 @@ struct fuzz_stats {
 enum fuzz_end {
     FUZZ_HOLDS,
     FUZZ_VIOLATED, /* run->stats says which property */
-    FUZZ_LIMIT,    /* a limit of the world was met: no verdict */
+    FUZZ_LIMIT,    /* no verdict: a limit of the world was met */
     FUZZ_FAILED,   /* no world could be made */
 };
 
@@ -36,8 +36,8 @@ struct fuzz_driver {
     bool open; /* `scenario` and `run` are open, for this header and the recipe `entered` */
     uint8_t header[FUZZ_HEADER];
     const struct ls_recipe *entered;
-    bool begun; /* the run is at its beginning */
-    /* The beginning that many runs share. */
+    bool begun; /* the run is at its beginning, for the next fuzz_run() */
+    /* The beginning of the runs with this header, if `known`. */
     struct {
         struct world_image *world;
         struct situations situations;
@@ -49,35 +49,35 @@ struct fuzz_driver {
     struct action enabled[WORLD_ACTIONS_MAX];
 };
 
-/* Opens the world of the header, if it is not the world of the input before. Returns false if none can be
- * made. fuzz_run() does this by itself; a caller that measures the run alone calls it before. */
+/* Opens the world of the input's header, if it is not open already. Returns false if none can be made.
+ * fuzz_run() does so by itself; a caller that measures the run alone calls this function before. */
 bool fuzz_enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
 
-/* Does a run. Zero-initialise the driver, set `recipe`, and `situations.slot` if wanted. One driver at a
- * time. */
+/* Does a run. The driver is zero before its first run, apart from `recipe` and, if wanted, `situations.slot`.
+ * Only one driver may be open. */
 enum fuzz_end fuzz_run(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
 void fuzz_close(struct fuzz_driver *driver);
 
-/* Does the run once more, recorded. Writes a violating trace below `folder`, and findings to *outcome. */
+/* Does a run and records it. Writes the trace of a violation below `folder`, and findings to *outcome. */
 enum fuzz_end fuzz_record(struct fuzz_driver *driver, const uint8_t *bytes, size_t size, const char *folder,
                           struct outcome *outcome);
 
 /* ---- step by step, for making an input (encode.h) ---- */
 
-/* Opens the world of a header at its beginning. Returns false if none can be made. */
+/* Opens the world of a header, at the beginning of a run. Returns false if none can be made. */
 bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
 
 /* Returns false at the end of a run: too many steps, a violation, or a limit of the world. */
 bool fuzz_may_go_on(const struct fuzz_driver *driver);
 
-/* Writes the actions that a decision with this first byte may mean to driver->enabled. Returns their
+/* Writes to driver->enabled the actions that a decision with this first byte may mean. Returns their
  * number. */
 int fuzz_choices(struct fuzz_driver *driver, uint8_t first);
 
-/* Returns the index of the action that the decision means among `kept` actions, at least 1. */
+/* Returns the index of the decision's action among the `kept` > 0 actions of fuzz_choices(). */
 int fuzz_which(const struct fuzz_driver *driver, const uint8_t *decision, int kept);
 
-/* Returns whether a decision about `what` may mean this action. */
+/* Returns whether a decision of this kind may mean the action. */
 bool fuzz_is_about(enum fuzz_what what, const struct action *action);
 
 /* Does an action. Returns false if it is not possible. */

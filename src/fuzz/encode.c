@@ -33,7 +33,7 @@ static uint8_t bits_of(const struct world_options *options)
     return (uint8_t)bits;
 }
 
-/* Allows every fault that can happen: three of each kind, nine in all. */
+/* Allows every kind of fault that can happen: three of each, nine in all. */
 void fuzz_encode_world(const struct world_options *options, uint8_t header[FUZZ_HEADER])
 {
     LS_ASSERT(options->servers >= 1);
@@ -48,11 +48,11 @@ void fuzz_encode_world(const struct world_options *options, uint8_t header[FUZZ_
     header[8] = (uint8_t)options->seed;
 }
 
-/* The operations of a client: its program, or the verbs of the run. */
+/* The operations of a client: its program, or its verbs in the run. */
 struct deeds {
     const struct action *action;
     int actions;
-    int process; /* the client, whose actions alone count; -1 = all actions are its own */
+    int process; /* the client: only its actions count; -1 = all actions count */
 };
 
 static struct deeds deeds_of(const struct world_options *options, int process, const struct action *action,
@@ -64,7 +64,7 @@ static struct deeds deeds_of(const struct world_options *options, int process, c
     return (struct deeds){action, actions, process};
 }
 
-/* Returns how many of the deeds are the first operations of the program. */
+/* Returns how many operations, from the first on, program and deeds have in common. */
 static int agreement(const struct world_program *program, struct deeds deeds)
 {
     int at = 0;
@@ -83,8 +83,8 @@ static int agreement(const struct world_program *program, struct deeds deeds)
     return at;
 }
 
-/* Opens a world for each program in turn, and chooses for each client the program that agrees longest with
- * its deeds; of equal ones the shortest. */
+/* Opens a world for each program in turn. For each client chooses the program that agrees longest with its
+ * deeds; of equal ones the shortest. */
 static bool put_programs(struct fuzz_driver *driver, const struct world_options *options,
                          const struct action *action, int actions, uint8_t header[FUZZ_HEADER])
 {
@@ -116,7 +116,7 @@ static bool is_like(const struct action *a, const struct action *b)
     return a->kind == b->kind && a->process == b->process;
 }
 
-/* Writes the bytes of a decision for an action that fits the wanted one. False if there is none. */
+/* Writes a decision for the first action for which `fits` is true. Returns false if there is none. */
 static bool find(struct fuzz_driver *driver, const struct action *wanted,
                  bool (*fits)(const struct action *, const struct action *), uint8_t out[2],
                  struct action *found)
@@ -141,7 +141,7 @@ static bool find(struct fuzz_driver *driver, const struct action *wanted,
     return false;
 }
 
-/* Writes successive steps of the default schedule, up to 16 as one decision. */
+/* Writes decisions for *steps successive default steps, up to 16 in each. */
 static size_t put_default(uint8_t *out, size_t size, size_t room, int *steps)
 {
     for (; *steps > 0 && size < room; *steps -= *steps < 16 ? *steps : 16) {

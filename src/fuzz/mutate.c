@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#define STACK_LOG2 3 /* log2 of the maximum of mutations applied to one input */
-#define HEADER_ONE_IN 5
-#define BLOCK_MAX 16 /* limit of decisions repeated or copied at once */
-#define MOVE_MAX 8   /* limit of decisions that a fault is moved over */
+#define STACK_LOG2 3    /* log2 of the limit of mutations of one input */
+#define HEADER_ONE_IN 5 /* one mutation in so many is of the header */
+#define BLOCK_MAX 16    /* limit of decisions that are repeated or copied at once */
+#define MOVE_MAX 8      /* limit of decisions that a fault is moved over */
 
 struct list {
     uint8_t *bytes; /* header, then decisions */
@@ -35,7 +35,7 @@ size_t fuzz_decisions(const uint8_t *in, size_t size)
     return count;
 }
 
-/* Returns the offset of the index-th decision, or the end. */
+/* Returns the offset of the index-th decision; `size` behind the last. */
 static size_t place(const uint8_t *bytes, size_t size, size_t index)
 {
     size_t at = FUZZ_HEADER;
@@ -102,7 +102,6 @@ static void repeat(struct list *list, struct rng *rng)
     put_in(list, place(list->bytes, list->size, any(rng, count + 1)), block, to - from);
 }
 
-/* Removes one decision and inserts it elsewhere. */
 static void move(struct list *list, size_t index, size_t to)
 {
     uint8_t decision[2];
@@ -148,7 +147,7 @@ static void move_fault(struct list *list, struct rng *rng)
     }
 }
 
-/* Changes the client, the number of default steps, or the parameters of a fault. */
+/* Changes the low four bits of a decision, or the second byte of a fault. */
 static void change(struct list *list, struct rng *rng)
 {
     size_t count = fuzz_decisions(list->bytes, list->size);
@@ -164,8 +163,8 @@ static void change(struct list *list, struct rng *rng)
     }
 }
 
-/* Inserts some decisions of the other input from the same index on, or replaces all that follow by the other
- * input's. */
+/* At a random index, inserts decisions that the other input has from that index on, or replaces all further
+ * decisions by those of the other input. */
 static void take_from(struct list *list, struct rng *rng, const uint8_t *other, size_t other_size)
 {
     size_t count = fuzz_decisions(list->bytes, list->size), index = any(rng, count + 1);

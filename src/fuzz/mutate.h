@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Mutations of a fuzzer's input (input.h) that keep it a list of decisions. They insert, delete, swap or
- * repeat decisions, move a fault or change its client, continue like another input, or change a byte of the
- * header. */
+/* Mutations of a fuzzer's input (input_format.h) by whole decisions, not by bytes. They insert, delete, swap
+ * or repeat decisions, move a fault or change its client, continue like another input, or change a byte of
+ * the header. */
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H
 
 #include "base/rng.h"
-#include "fuzz/input.h"
+#include "fuzz/input_format.h"
 
-/* Writes a mutant of `in` to `out` (`max` bytes, at least FUZZ_HEADER + 2) and returns its size. Some
- * mutations copy from `other`, another input, which may be empty. Equal generators make equal mutants. */
+/* Writes a mutant of `in` to `out`, and returns its size. `max` is the room in `out`, FUZZ_HEADER + 2 at
+ * least. Some mutations copy from another input, `other`, which may be empty. Equal generators make equal
+ * mutants. */
 size_t fuzz_mutate(struct rng *rng, const uint8_t *in, size_t size, const uint8_t *other, size_t other_size,
                    uint8_t *out, size_t max);
 
-/* Writes `in` without `count` decisions from index `first` on. Returns the size; it equals `size` if there
- * are none. */
+/* Writes `in` without `count` decisions from index `first` on. Returns the new size; `size` = there are
+ * none. */
 size_t fuzz_without(const uint8_t *in, size_t size, size_t first, size_t count, uint8_t *out);
 
-/* Returns the number of decisions. */
 size_t fuzz_decisions(const uint8_t *in, size_t size);
 
 #endif

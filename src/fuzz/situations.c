@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define PLACES 3 /* first, second, farther back in line */
+#define PLACES 3 /* in line: first, second, any other */
 #define HASHED (SITUATION_SLOTS - SITUATION_MARKS)
 
 void situations_begin(struct situations *situations)
@@ -69,7 +69,7 @@ void situations_event(struct situations *s, const struct event *event)
     }
 }
 
-/* Returns the best place of the process's nodes: 0 = none, 1 = first of its lock … */
+/* Returns the best place in line of the process's nodes, 1 to PLACES; 0 = it has none. */
 static unsigned place_of(const struct situations *s, int process)
 {
     unsigned ahead[WORLD_LOCKS_MAX] = {0}, best = 0;

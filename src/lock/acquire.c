@@ -5,8 +5,6 @@
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
-/* ---- acquire ---- */
-
 static void on_deadline(void *context)
 {
     struct lock_claim *claim = context;
@@ -82,7 +80,7 @@ int lock_mutex_acquire_units(struct ls_mutex *mutex, uint64_t owner, uint32_t un
     if (!claim)
         return LS_ENOMEM;
     if (former)
-        LS_SOMETIMES("acquire-after-an-unheard-loss"); /* the lost levels are still to be released */
+        LS_SOMETIMES("acquire-after-an-unheard-loss");
     claim->call = call;
     claim->units = units;
     lock_telemetry_acquires(claim);
@@ -93,11 +91,9 @@ int lock_mutex_acquire_units(struct ls_mutex *mutex, uint64_t owner, uint32_t un
 int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call)
 {
     if (mutex->place->role == LOCK_ROLE_LEASE)
-        return LS_EINVAL; /* leases have a taker */
+        return LS_EINVAL; /* a lease is acquired by its taker alone */
     return lock_mutex_acquire_units(mutex, owner, 0, timeout_ms, call);
 }
-
-/* ---- release ---- */
 
 static int release_tomb(struct lock_claim *claim)
 {
@@ -134,8 +130,6 @@ int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call 
     return LS_OK;
 }
 
-/* ---- its mutex is closed ---- */
-
 void lock_mutex_end(struct lock_claim *claim)
 {
     if (lock_mutex_pending(claim)) {
@@ -152,8 +146,6 @@ void lock_mutex_end(struct lock_claim *claim)
         lock_mutex_drop_tomb(claim);
     }
 }
-
-/* ---- public: asynchronous core ---- */
 
 bool lock_mutex_is_of_another_thread(struct ls_env *env, uint64_t owner)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The blocking shell: starts the asynchronous call for the calling thread and sleeps until its answer is
- * there. */
+/* The blocking shell: starts an asynchronous call for the calling thread and sleeps until the answer. */
 #include "lock/claim.h"
 
 #include <string.h>
@@ -34,9 +33,6 @@ int lock_blocking_finish(struct ls_session *session, struct lock_call *call, int
     return rc;
 }
 
-/* ---- acquire and release ---- */
-
-/* One level deeper: there is nothing to wait for. */
 static void reentered(const struct ls_mutex *mutex, uint64_t owner, struct lock_call *call)
 {
     const struct lock_claim *claim = lock_mutex_holder(mutex, owner);
@@ -96,8 +92,6 @@ int ls_mutex_release(struct ls_mutex *mutex)
     return lock_blocking_release(mutex, lock_mutex_me(mutex));
 }
 
-/* ---- participants ---- */
-
 int ls_mutex_participants(struct ls_mutex *mutex, struct ls_participants *out)
 {
     struct lock_call call = {.rc = 0, .done = false};
@@ -126,17 +120,15 @@ void ls_participants_free(struct ls_participants *participants)
     *participants = (struct ls_participants){.count = 0};
 }
 
-/* ---- a guarded write ---- */
-
-/* A multi whose thread waits for its answer: the check, followed by the caller's operations. */
+/* A multi whose thread waits for the answer. Lies on the stack of that thread. */
 struct lock_write {
-    struct lock_write *next; /* next write of the session that has no answer yet */
+    struct lock_write *next; /* in session->writes, until the answer */
     struct ls_session *session;
     struct lock_call call;
     struct ls_env *env;
-    zoo_op_t *ops;
+    zoo_op_t *ops; /* the check of the hold's node, and then the caller's operations */
     zoo_op_result_t *results;
-    char path[LS_MUTEX_PATH_SIZE_MAX + 64]; /* path of the node that is checked */
+    char path[LS_MUTEX_PATH_SIZE_MAX + 64]; /* of the hold's node */
 };
 
 static void end_write(struct lock_write *write, int zk_rc)
@@ -187,7 +179,6 @@ static int send_write(struct lock_write *write, const struct ls_mutex *mutex, in
     return LS_OK;
 }
 
-/* Returns the result of a write that was answered. */
 static int written_rc(const struct lock_write *write)
 {
     int zk_rc = write->call.zk_rc;
@@ -200,7 +191,8 @@ static int written_rc(const struct lock_write *write)
         return LS_ELOST; /* the session of the hold is dead */
     default:
         if (zk_rc == ZAUTHFAILED)
-            /* the client gives this code to all requests in flight when credentials are refused */
+            /* the client gives this code to all requests in flight, done or not, when credentials are
+             * refused */
             return LS_EUNSURE;
         if (write->results[0].err == ZNONODE)
             return LS_ELOST;

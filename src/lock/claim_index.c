@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The index of a session's claims: by the number of the watch, by owner, and the list of all claims.
+/* The index of a session's claims: a tree by watch_id, a tree by owner, and the list of all claims.
  *
- * Both trees are treaps whose priorities are mixed from the watch numbers. Their shape is a function of
- * the claims in them, whatever the order in which the claims came. So sessions with equal claims have
- * equal bytes. The priorities are as good as random: a tree of 65,535 claims is some 40 deep. This file
- * allocates nothing. */
+ * Both trees are treaps whose priorities are mixed from the watch_id. So their shape depends on the claims in
+ * them alone, not on the order in which the claims came, and sessions with equal claims have equal bytes. The
+ * priorities are as good as random: a tree of 65,535 claims is some 40 deep. This file allocates nothing. */
 #include "lock/claim.h"
 
 typedef bool (*is_before_fn)(const struct lock_claim *a, const struct lock_claim *b);
-
-/* ---- treaps ---- */
 
 enum { BY_WATCH, BY_OWNER };
 
@@ -29,8 +26,7 @@ static bool is_before_by_owner(const struct lock_claim *a, const struct lock_cla
 
 static const is_before_fn is_before[] = {[BY_WATCH] = is_before_by_watch, [BY_OWNER] = is_before_by_owner};
 
-/* Returns a claim's priority. The function permutes the 32-bit numbers, so two claims never have the same
- * priority. */
+/* Returns a claim's priority. The mixing permutes the 32-bit numbers, so no two claims have the same. */
 static uint32_t priority(const struct lock_claim *claim)
 {
     uint32_t x = claim->watch_id;
@@ -50,7 +46,6 @@ static void count(struct lock_claim *claim, int kind)
         claim->below = size_of(claim->tree[kind].left) + size_of(claim->tree[kind].right);
 }
 
-/* Divides a tree into the claims before `claim` and the others. */
 static void split(int kind, struct lock_claim *tree, const struct lock_claim *claim,
                   struct lock_claim **before, struct lock_claim **after)
 {
@@ -70,7 +65,7 @@ static void split(int kind, struct lock_claim *tree, const struct lock_claim *cl
     count(tree, kind);
 }
 
-/* Joins two trees. The claims of the first one come before those of the second. */
+/* Joins two trees. All claims of `before` come before those of `after`. */
 static struct lock_claim *join(int kind, struct lock_claim *before, struct lock_claim *after)
 {
     if (!before || !after)
@@ -96,7 +91,6 @@ static void insert(int kind, struct lock_claim **link, struct lock_claim *claim)
     *link = claim;
 }
 
-/* Removes a claim that is in the tree. */
 static void take_out(int kind, struct lock_claim **link, struct lock_claim *claim)
 {
     while (*link != claim) {
@@ -108,11 +102,9 @@ static void take_out(int kind, struct lock_claim **link, struct lock_claim *clai
     claim->tree[kind] = (struct lock_branch){NULL, NULL};
 }
 
-/* ---- what is asked ---- */
-
 uint16_t lock_index_free_watch(const struct ls_session *session)
 {
-    uint32_t taken = 0; /* all numbers up to this one are taken */
+    uint32_t taken = 0; /* all numbers from 1 to this one are taken */
     for (const struct lock_claim *at = session->watchers; at;) {
         uint32_t left = size_of(at->tree[BY_WATCH].left);
         bool dense = at->watch_id == taken + left + 1;
@@ -130,7 +122,7 @@ struct lock_claim *lock_index_watcher(const struct ls_session *session, uint16_t
     return at;
 }
 
-/* Returns the claim of this owner that is highest in the tree, or NULL. */
+/* Returns the claim of this owner on the mutex that is nearest to the root, or NULL. */
 static struct lock_claim *top_of(const struct ls_mutex *mutex, uint64_t owner)
 {
     struct lock_claim *at = mutex->session->owners;
@@ -141,8 +133,8 @@ static struct lock_claim *top_of(const struct ls_mutex *mutex, uint64_t owner)
     return at;
 }
 
-/* Returns the tomb of the owner of `top`, or the owner's claim that is none, as `tomb` says. The tree has
- * at most one of each. */
+/* Returns the tomb (`tomb`), or else the claim that is no tomb, of the owner of `top`; NULL if there is none.
+ * The tree has at most one of each. */
 static struct lock_claim *find(struct lock_claim *top, bool tomb)
 {
     if (!top || (top->state == LOCK_TOMB) == tomb)
@@ -171,7 +163,8 @@ struct lock_claim *lock_index_tomb(const struct ls_mutex *mutex, uint64_t owner)
     return find(top_of(mutex, owner), true);
 }
 
-/* Returns whether a claim in the tree is alive. Tombs are few, so the first claim that is asked mostly is. */
+/* Returns whether a claim in the tree is no tomb. Tombs are few, so this rarely looks at more than the
+ * root. */
 static bool any_alive(const struct lock_claim *tree)
 {
     return tree && (tree->state <= LOCK_HELD || any_alive(tree->tree[BY_OWNER].left) ||
@@ -182,8 +175,6 @@ bool lock_index_any_alive(const struct ls_session *session)
 {
     return any_alive(session->owners);
 }
-
-/* ---- coming and going ---- */
 
 void lock_index_add(struct lock_claim *claim)
 {

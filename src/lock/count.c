@@ -8,27 +8,24 @@
  *
  *   READING   an exists with a watch, and a get behind it, are in flight. The exists leaves a watch on a node
  *             that is missing, too.
- *   KNOWN     `watching` and `fresh`: the watch stands, and the capacity is what the get has read behind it
+ *   KNOWN     `watching` and `fresh`: the watch stands, and the get behind it is answered
  *   UNREAD    the watch has fired or was lost, or one of the two requests failed. After a failure the next
  *             connection, or the retry timer, reads again; else the next step does.
  *
- * If the count changes between the exists and the get, the watch fires, and the answered get leaves it
- * UNREAD.
  *   Claim. If the count does not change any more, and the session stays connected, the semaphore comes to
  *   have the count as its capacity.
- *   Why. Consider the last get that is answered. A change after it would fire the watch of its exists.
+ *   Why. Consider the last get that is answered. It reads each change before its exists. A change after that
+ *   fires the watch, which makes the count UNREAD, and another get would follow.
  *   Checked by. tests/kinds/slow_shared_count_mistakes.sh.
  *
- * While the node is missing, cannot be read or contains no capacity, the capacity stays as it is.
- *
- * A count whose semaphore is closed stays in the session's list until its watch is gone and no request is in
- * flight, because a completion carries its address. */
+ * While the node is missing, cannot be read or contains no capacity, the capacity stays as it is. A count
+ * whose semaphore is closed is freed once its watch is gone and no request, which carries its address, is in
+ * flight. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
 #include <string.h>
 
-/* Requests in flight, one bit each. */
 enum { EXISTS = 1, GET = 2, UNWATCH = 4 };
 
 enum { COUNT_SIZE = 4 };
@@ -37,15 +34,15 @@ struct lock_count {
     struct lock_count *next;
     struct ls_session *session;
     struct ls_semaphore *semaphore; /* NULL once the semaphore is closed */
-    struct ls_ref changed;          /* the caller's function */
+    struct ls_ref changed;          /* an ls_capacity_fn */
     void *user;
-    uint32_t size;     /* reserved bytes of SetWatches */
-    uint32_t capacity; /* the count that was read last, if `tell` */
-    uint8_t in_flight;
+    uint32_t size;        /* reserved bytes of SetWatches */
+    uint32_t capacity;    /* to be told, if `tell`, else 0 */
+    uint8_t in_flight;    /* EXISTS, GET, UNWATCH, one bit each */
     uint8_t watching : 1; /* the watch stands */
-    uint8_t fresh : 1;    /* since the watch was set, the count was read, or turned out to be unreadable */
+    uint8_t fresh : 1;    /* the get behind the watch was answered: contents, no node, or no permission */
     uint8_t retry : 1;    /* waits for the retry timer or the next connection */
-    uint8_t tell : 1;     /* a changed capacity waits for the caller's function */
+    uint8_t tell : 1;     /* `changed` is to be called */
     char path[];
 };
 
@@ -70,9 +67,7 @@ static bool is_followed(const struct lock_count *count)
     return count->semaphore;
 }
 
-/* ---- the capacity ---- */
-
-/* Returns the capacity in the contents of a node; 0 if they are none. */
+/* Returns the capacity that the contents of a node say; 0 if they are no valid capacity. */
 static uint32_t capacity_in(const char *value, int size)
 {
     uint32_t capacity = 0;
@@ -98,8 +93,6 @@ static void take_count(struct lock_count *count, const char *value, int size)
     }
 }
 
-/* ---- requests ---- */
-
 static struct lock_count *enter(const void *data, uint8_t request)
 {
     struct lock_count *count = (struct lock_count *)(uintptr_t)data;
@@ -109,8 +102,7 @@ static struct lock_count *enter(const void *data, uint8_t request)
     return count;
 }
 
-/* Handles a request that was refused, or lost though the link stands. Without a timer the next connection
- * is the next chance, as it is for a session that is over. */
+/* Handles a failed request. On a live link the retry timer repeats it, otherwise the next connection does. */
 static void failed(struct lock_count *count, int zk_rc)
 {
     int err;
@@ -134,7 +126,7 @@ static void on_exists(int rc, const struct Stat *stat, const void *data)
     lock_mutex_leave(session);
 }
 
-/* Without permission to read, the count is not read again: no watch fires when permissions change. */
+/* Without permission, the count is not read again before the next event: a new permission fires no watch. */
 static void on_get(int rc, const char *value, int size, const struct Stat *stat, const void *data)
 {
     struct lock_count *count = enter(data, GET);
@@ -182,7 +174,7 @@ static void read_count(struct lock_count *count)
         failed(count, rc);
 }
 
-/* Returns whether another count of the session has, or is about to have, the same watch. */
+/* Returns whether another count of the session has, or is about to have, a watch on this path. */
 static bool is_shared(const struct lock_count *count)
 {
     for (const struct lock_count *other = count->session->counts; other; other = other->next)
@@ -201,12 +193,12 @@ static void unwatch(struct lock_count *count)
     if (rc == ZOK)
         count->in_flight |= UNWATCH;
     else if (rc == ZNOWATCHER)
-        count->watching = 0; /* it has fired */
+        count->watching = 0; /* the watch has fired */
     else
         failed(count, rc);
 }
 
-/* Sends the next request of a count, if any. May free the count. */
+/* Sends the requests that a count needs now. May free the count. */
 static void go(struct lock_count *count)
 {
     bool ready = lock_session_ready(count->session) && !count->retry;
@@ -244,8 +236,6 @@ void lock_count_again(struct ls_session *session)
 {
     each(session, go_again);
 }
-
-/* ---- events ---- */
 
 static void forget_watch(struct lock_count *count)
 {
@@ -297,8 +287,6 @@ void lock_count_drained(struct ls_session *session)
     each(session, forget_requests);
 }
 
-/* ---- the end ---- */
-
 static void stop_following(struct lock_count *count)
 {
     count->semaphore = NULL;
@@ -342,8 +330,6 @@ bool lock_count_in_flight(const struct ls_session *session)
     return count;
 }
 
-/* ---- telling ---- */
-
 static struct lock_count *first_to_tell(const struct ls_session *session)
 {
     struct lock_count *count = session->counts;
@@ -376,8 +362,6 @@ bool lock_count_deliver(struct ls_session *session)
     }
     return true;
 }
-
-/* ---- public ---- */
 
 static int follow(struct ls_semaphore *semaphore, const char *path, struct ls_ref changed, void *user)
 {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exists from client 3.6 on, in libraries that were built with TLS. <zookeeper/zookeeper.h> shows it under
- * a condition of its own. */
+/* NULL if the client library is older than 3.6 or was built without TLS. <zookeeper/zookeeper.h> declares it
+ * only with HAVE_OPENSSL_H. */
 extern __attribute__((weak)) zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn,
                                                            int recv_timeout, const clientid_t *clientid,
                                                            void *context, int flags);
@@ -37,7 +37,8 @@ int lock_access_check(const struct ls_session_options *options)
     return LS_OK;
 }
 
-/* Returns whether the text behind the last colon is a port: a number that strtol() reads to its end. */
+/* Returns whether the text behind the last colon is a port: a number other than 0 that strtol() reads to its
+ * end. */
 static bool server_is_valid(const char *server, size_t size)
 {
     char *end;

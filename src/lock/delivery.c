@@ -3,8 +3,8 @@
 
 /* The delivery of answers and events to users: their order, and the thread that calls the callbacks.
  *
- * Nothing is allocated here. Session events are four bits each in one word, answers are bits of their
- * claim, and the claims form the queue. So a delivery cannot fail. */
+ * A delivery cannot fail, because nothing is allocated here. Session events are four bits each in one word,
+ * answers are bits of their claim, and the claims form the queue. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
@@ -13,7 +13,7 @@ struct lock_drain {
     struct lock_drain *next;
     struct ls_waiter waiter;
     bool waits_for_others; /* sleeps in lock_queue_wait_alone() */
-    bool watches;          /* each entry into the session wakes it */
+    bool watches;          /* each entry into the session wakes the thread */
 };
 
 /* ---- references that do not depend on the load address ---- */
@@ -53,8 +53,8 @@ static void drop_last_event(struct ls_session *session, int count)
     session->events &= ~(15u << ((count - 1) * EVENT_BITS));
 }
 
-/* Returns whether an event undoes the last one, if both are undelivered: then neither is news. This bounds
- * the queue. Without such pairs at most SUSPENDED LOST CONNECTED SUSPENDED remain, and a read-only spell. */
+/* Returns whether an event undoes the last one, which is undelivered: then neither is delivered. This bounds
+ * the queue: at most SUSPENDED LOST CONNECTED SUSPENDED remain, and READ_ONLY between them. */
 static bool cancels(uint32_t last, enum ls_session_event event)
 {
     return (last == LS_SESSION_SUSPENDED && event == LS_SESSION_RECONNECTED) ||
@@ -66,15 +66,16 @@ void lock_queue_event(struct ls_session *session, enum ls_session_event event)
 {
     lock_telemetry_event(session, event);
     if (event == LS_SESSION_IDLE) {
-        /* the leftovers of a closed session end with it */
+        /* a closed session has no leftovers to be idle after */
         session->idle_note = session->state != LS_STATE_CLOSED;
         return;
     }
     int count = count_events(session);
     uint32_t last = last_event(session, count);
     if (event == LS_SESSION_LOST && session->told_id != session->id) {
-        /* No event has told of this session, so none tells of its end and of the events within it. */
-        while (count && (last == LS_SESSION_SUSPENDED || last == LS_SESSION_RECONNECTED)) {
+        /* CONNECTED of this session is undelivered: LOST cancels it if these events do not stand between. */
+        while (count && (last == LS_SESSION_SUSPENDED || last == LS_SESSION_RECONNECTED ||
+                         last == LS_SESSION_READ_ONLY)) {
             drop_last_event(session, count--);
             last = last_event(session, count);
         }
@@ -156,11 +157,11 @@ static void tell_owner(const struct ls_mutex_ops *ops, struct ls_mutex *mutex, u
     if (notes & LOCK_NOTE_FREED && ops->on_freed)
         ops->on_freed(mutex, owner, outcome->rc);
     if (notes & LOCK_NOTE_LOST)
-        ops->on_lost(mutex, owner, outcome->token); /* on_lost is set: otherwise nothing would be noted */
+        ops->on_lost(mutex, owner, outcome->token); /* lock_mutex_note_loss() has checked on_lost */
 }
 
-/* Delivers a request to give the lock back by itself, after all other notes of its claim. The owner may
- * release in the callback of its grant, and a lock that is not held any more need not be given back. */
+/* Delivers LOCK_NOTE_REVOKE alone, after all other notes of its claim. If the owner has released the lock in
+ * the callback of its grant, it is not asked to. */
 static void deliver_revoke(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
@@ -175,12 +176,12 @@ static void deliver_revoke(struct ls_session *session)
         return;
     lock_telemetry_revoked(claim);
     ls_env_unlock(session->env);
-    /* on_revoke is set: otherwise the mutex would not be revocable */
+    /* on_revoke is set: a revocable mutex has it */
     options->ops->on_revoke(mutex, owner, token);
     ls_env_lock(session->env);
 }
 
-/* Lets a claim go on that another claim has ended: here no caller has its address. */
+/* Lets a claim go on, which may free it: no caller uses its address here. */
 static void deliver_go(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
@@ -188,7 +189,7 @@ static void deliver_go(struct ls_session *session)
     if (!claim->notes)
         take_first(session);
     lock_mutex_go(claim);
-    lock_session_unclaimed(session); /* no belief rests on its requests */
+    lock_session_unclaimed(session); /* its requests may have stamped a belief that no claim needs */
 }
 
 static void deliver_note(struct ls_session *session)
@@ -231,10 +232,10 @@ static void deliver_note(struct ls_session *session)
 
 /* ---- delivery ---- */
 
-/* Delivers one thing, in this order:
- * - a line of the log, on which nothing rests
- * - a session event: an answer may rest on it, never the other way round
- * - a new capacity, on which grants may rest
+/* Delivers the first of these that waits:
+ * - a line of the log
+ * - a session event: an answer may be its consequence, never the other way round
+ * - a new capacity: a grant may be its consequence
  * - a note of a claim, then a survey or an answered request to give a lock back
  * - the event IDLE */
 static bool deliver_one(struct ls_session *session)
@@ -274,7 +275,7 @@ static void wake_watching(struct ls_session *session)
             ls_env_wake(session->env, &drain->waiter);
 }
 
-/* Ends an entry into the session. Returns true if this thread is to deliver the queue. */
+/* Ends an entry into the session. Returns whether the queue has entries and no thread delivers them. */
 static bool leave(struct ls_session *session)
 {
     lock_janitor_arm(session);
@@ -291,11 +292,11 @@ void lock_queue_deliver(struct ls_session *session)
     struct ls_env *env = session->env;
     bool to_do = leave(session);
     if (!session->delivering)
-        /* everything that was handed over is delivered here */
+        /* this call delivers all that was left to the timer */
         ls_env_timer_stop(env, &session->delivery_timer);
     if (!to_do)
         return;
-    /* A blocking call from a callback would wait for an answer that this very thread has to deliver. */
+    /* Callbacks are marked as such: a blocking call from one would wait for a delivery by its own thread. */
     bool bracket = !ls_env_in_callback(env);
     if (bracket)
         ls_env_callback_enter(env);
@@ -319,7 +320,7 @@ void lock_queue_hand_over(struct ls_session *session)
 {
     if (!leave(session) || session->delivery_timer.armed)
         return;
-    bool closed = session->state == LS_STATE_CLOSED; /* the session's memory may go before a timer fires */
+    bool closed = session->state == LS_STATE_CLOSED; /* its memory may be freed before a timer fires */
     if (closed || ls_env_timer_start(session->env, &session->delivery_timer, "delivery-timer", 0,
                                      on_delivery_timer, session))
         lock_queue_deliver(session);
@@ -346,7 +347,7 @@ static void sleep_while(struct ls_session *session, struct lock_drain *drain,
         link = &(*link)->next;
     *link = drain->next;
     ls_env_waiter_close(session->env, &drain->waiter);
-    lock_queue_wake(session); /* a thread in lock_queue_wait_alone() may wait for the end of this sleep */
+    lock_queue_wake(session); /* for a thread in lock_queue_wait_alone() */
 }
 
 void lock_queue_wait(struct ls_session *session, bool (*holds)(const void *about), const void *about)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Leader election: a mutex with the candidate as its only owner, which is acquired again after a loss.
+/* Leader election: a mutex with one owner, the candidate, which acquires the mutex again after a loss.
  *
  *   (no candidate) --> STANDING --> LEADING --> (no candidate)
  *                       |    ^         |
@@ -10,27 +10,22 @@
  *
  *   STANDING -> LEADING         on_done: the mutex was granted
  *   LEADING  -> STANDING        on_lost: the session or the node of the term is gone; stand_again()
- *   LEADING  -> (no candidate)  ls_election_resign() gives the mutex back
- *   STANDING -> (no candidate)  ls_election_resign() cancels; on_done: the acquire failed
+ *   LEADING  -> (no candidate)  ls_election_resign() gives the mutex back STANDING -> (no candidate)
+ *   ls_election_resign() cancels; on_done: the acquire failed
  *
- * STANDING and LEADING are states of the candidate's claim (claim.h), which the core of the mutex drives. The
- * election adds a bit, `candidate`: whether a new claim follows a lost one. A claim that waits outlives its
- * session without the election's help.
- *
- * The node of a term has a watch, like that of a revocable hold. So a leader whose node is deleted is
- * deposed.
- *  */
+ * STANDING and LEADING are a pending and a held claim of the candidate, which the core of the mutex drives. A
+ * pending claim outlives its session. The election adds a bit, `candidate`: whether a new claim follows a
+ * lost hold. The mutex is revocable, so a watch tells a leader that its node was deleted: it is deposed. */
 #include "lock/claim.h"
 
 #include <lockstep/election.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { CANDIDATE = 1 }; /* owner of the mutex */
+enum { CANDIDATE = 1 }; /* number of the only owner of the mutex */
 
 _Static_assert(offsetof(struct ls_election, mutex) == 0, "callbacks of the mutex find the election");
 
-/* A thread that waits for a term, on its stack. */
 struct lock_term_wait {
     struct lock_term_wait *next;
     struct ls_election *election;
@@ -42,7 +37,6 @@ struct lock_term_wait {
 
 static const struct ls_election_ops no_ops;
 
-/* Returns the functions of an election that is not closed. */
 static const struct ls_election_ops *ops_of(const struct ls_election *election)
 {
     const struct ls_election_options *options = lock_queue_deref(election->options);
@@ -54,15 +48,13 @@ static struct ls_election *election_of(struct ls_mutex *mutex)
     return (struct ls_election *)(void *)mutex;
 }
 
-/* Takes the environment's mutex, in a callback of the election's mutex or session. */
+/* Takes the environment's mutex in a callback, where the election is not closed. */
 static struct ls_env *enter(struct ls_election *election)
 {
     struct ls_env *env = election->mutex.session->env;
     ls_env_lock(env);
     return env;
 }
-
-/* ---- threads that wait for a term ---- */
 
 static void end_wait(struct lock_term_wait *wait, int rc)
 {
@@ -81,15 +73,13 @@ static void end_waits(struct ls_election *election, int rc)
         end_wait(election->waits, rc);
 }
 
-/* ---- the candidacy ---- */
-
 static void end_candidacy(struct ls_election *election, int rc)
 {
     election->candidate = false;
     end_waits(election, rc);
 }
 
-/* Drops the tomb of a lost term. on_deposed has told the owner, so no release is needed. */
+/* Drops the tomb of a lost term, which on_deposed has told: no release is needed. */
 static void drop_loss(struct ls_election *election)
 {
     struct lock_claim *tomb = lock_index_tomb(&election->mutex, CANDIDATE);
@@ -97,7 +87,8 @@ static void drop_loss(struct ls_election *election)
         lock_mutex_drop_tomb(tomb);
 }
 
-/* Asks for the mutex anew, in a callback. Returns LS_OK, or the code with which the candidacy has failed. */
+/* Acquires the mutex again for a candidate that has no claim. Returns LS_OK, or the code with which the
+ * candidacy has failed. */
 static int stand_again(struct ls_election *election)
 {
     if (!election->candidate || election->leading)
@@ -120,9 +111,7 @@ static void tell_failed(struct ls_election *election, int rc)
         ops_of(election)->on_failed(election, rc);
 }
 
-/* ---- the link of a term ---- */
-
-/* Notes whether the link of a term is broken. Returns the token of the term if that is news, else 0. */
+/* Notes whether the link is broken. Returns the token of the present term if that is a change, else 0. */
 static int64_t note_link(struct ls_election *election, bool broken)
 {
     const struct lock_claim *term = lock_mutex_holder(&election->mutex, CANDIDATE);
@@ -132,7 +121,6 @@ static int64_t note_link(struct ls_election *election, bool broken)
     return news ? term->czxid : 0;
 }
 
-/* Tells a leader that its link is broken, or restored, if it was not told before. */
 static void tell_link(struct ls_election *election, bool broken)
 {
     struct ls_env *env = enter(election);
@@ -145,10 +133,8 @@ static void tell_link(struct ls_election *election, bool broken)
         ops->on_restored(election, token);
 }
 
-/* ---- callbacks of the mutex ---- */
-
-/* Begins the term of a candidate that was granted the mutex. Returns whether on_elected is to be called.
- * Returns false and gives the term back if the candidate has resigned before its grant was delivered. */
+/* Begins a term, and returns true: on_elected is to be called. If the candidate has resigned before its grant
+ * was delivered, gives the mutex back and returns false. */
 static bool begin_term(struct ls_election *election)
 {
     if (election->candidate) {
@@ -167,7 +153,7 @@ static void elected(struct ls_election *election, int64_t token)
 {
     struct ls_env *env = enter(election);
     bool tells = begin_term(election);
-    /* the session event SUSPENDED was delivered before */
+    /* the event SUSPENDED was delivered before the term began, so on_event() has told nothing */
     bool broken = election->mutex.session->state != LS_STATE_CONNECTED;
     ls_env_unlock(env);
     if (tells && ops_of(election)->on_elected)
@@ -256,7 +242,7 @@ static void on_participants(struct ls_mutex *mutex, void *user, int rc, const st
         ops_of(election)->on_candidates(election, user, rc, list, count);
 }
 
-/* A leader resigns when its program wants it to: a request to give the mutex back has no effect. */
+/* Ignores requests to give the mutex back. A revocable mutex needs this function. */
 static void on_revoke(struct ls_mutex *mutex, uint64_t owner, int64_t token)
 {
     (void)mutex;
@@ -272,8 +258,6 @@ static const struct ls_mutex_ops mutex_ops = {.on_done = on_done,
                                               .on_lost = on_lost};
 static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 
-/* ---- events of the session ---- */
-
 static void on_event(struct ls_session *session, struct ls_session_listener *listener,
                      enum ls_session_event event, int64_t session_id)
 {
@@ -287,8 +271,6 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
 }
 
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-
-/* ---- life ---- */
 
 static const struct ls_mutex_options *options_of_mutex(struct ls_election *election,
                                                        const struct ls_election_options *options)
@@ -336,8 +318,6 @@ int ls_election_close(struct ls_election *election)
     return in_callback ? LS_EDEADLK : ls_mutex_close(&election->mutex);
 }
 
-/* ---- asynchronous core ---- */
-
 static int start(struct ls_election *election)
 {
     if (election->candidate || election->leading)
@@ -363,8 +343,8 @@ int ls_election_start(struct ls_election *election)
     return rc;
 }
 
-/* Takes the candidate out of the line. A grant that is not delivered yet is given back at its delivery, in
- * begin_term(). */
+/* Ends the candidate's claim. A grant that is not delivered yet is given back at its delivery
+ * (begin_term). */
 static int leave_line(struct ls_election *election, struct lock_claim *claim)
 {
     if (!claim || claim->state == LOCK_TOMB) {
@@ -442,16 +422,15 @@ int ls_election_candidates_start(struct ls_election *election, void *user)
     return ls_mutex_participants_start(&election->mutex, user);
 }
 
-/* ---- blocking shell ---- */
-
 static void on_deadline(void *context)
 {
     struct lock_term_wait *wait = context;
-    if (!wait->done) /* the waiting thread may not have run since it was woken */
+    if (!wait->done) /* done: the thread was woken and has not run since */
         end_wait(wait, LS_ETIMEDOUT);
 }
 
-/* Waits for a term of a candidate. The memory of the election may go while the thread sleeps. */
+/* Sleeps until a term begins, the candidacy ends, or the deadline. Does not use the election afterwards,
+ * whose memory may be freed in the meantime. */
 static int wait_for_term(struct ls_election *election, int timeout_ms)
 {
     struct ls_env *env = election->mutex.session->env;
@@ -493,7 +472,7 @@ int ls_election_await(struct ls_election *election, int timeout_ms)
     return rc;
 }
 
-/* Stands and waits for a term. If the result is 0, the term is the caller's, and no other begins. */
+/* Stands and waits for a term. After a result of 0 no other term begins until leave_term() (`leading`). */
 static int enter_term(struct ls_election *election, int64_t *token)
 {
     int rc;
@@ -506,7 +485,7 @@ static int enter_term(struct ls_election *election, int64_t *token)
     const struct lock_claim *term = NULL;
     while (!rc && !term) {
         rc = await(election, -1);
-        /* the candidate was granted a term and has resigned meanwhile */
+        /* not a candidate: it was granted a term and has resigned meanwhile */
         rc = rc == LS_ENOENT ? LS_ECANCELED : rc;
         term = rc ? NULL : lock_mutex_holder(&election->mutex, CANDIDATE);
     }
@@ -518,8 +497,8 @@ static int enter_term(struct ls_election *election, int64_t *token)
     return rc;
 }
 
-/* Ends the candidacy, gives the term back if it was not lost, and waits for the answer. Returns false if the
- * process had resigned, or the election is closed. */
+/* Ends the candidacy, releases the mutex if the term was not lost, and waits for the answer. Returns false if
+ * the candidate had resigned, or the election is closed. */
 static bool leave_term(struct ls_election *election)
 {
     struct lock_call call = {.rc = 0, .done = false};

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The janitor removes the node and the watch that an attempt leaves behind, however it has ended.
+/* The janitor removes the node and the watch of a claim that has ended or is being released.
  *
- * Its action depends on what is known about the attempt's node:
- *
- *   named     the node exists under a known name         -> delete it
- *   maybe     a create was sent, its outcome is unknown   -> sync and list in one flight, then delete, or
- *                                                            believe the absence
+ *   named     the claim's node exists under a known name   -> delete it
+ *   maybe     a create was sent, its outcome is unknown    -> sync and list in one flight, then delete, or
+ *                                                             believe the absence
  *   neither   nothing to do
  *
- * A watch on the predecessor is removed too. A watch on the own node goes with the node. If the server
- * refuses to delete the node, the janitor removes that watch. After a lost answer, the request is repeated
- * at the next CONNECTED. The death of the session ends all of this. The owner has its answer already, and
- * may ask for the lock again meanwhile: that is another claim with another attempt id.
+ * A watch on the predecessor is removed too. A watch on the own node goes with the node; if the server
+ * refuses to delete the node, the janitor removes that watch. The death of the session ends all of this. The
+ * owner of an ended claim has its answer already. If it asks again, that is another claim and attempt id.
  *
- * While the session lives, the janitor gives a node up only if the server refuses to delete it, because a
- * node that stays blocks all contenders behind it. Failed requests are repeated by a timer of the janitor,
- * with a count of its own. One timer serves all its claims. If there is no memory for the timer, the next
- * entry into the session starts it: an answer, an event, another timer or a call. If none of these ever
- * happens (the session is not used, and no link breaks), a node can stay as long as the session. */
+ * A node that stays blocks all contenders behind it. So while the session lives, the janitor gives a node up
+ * only if the server refuses to delete it. A request whose answer was lost with the link is repeated at the
+ * next CONNECTED. Other failed requests are repeated by one timer for all claims of the session. If there is
+ * no memory for the timer, the next entry into the session starts it. Without any entry, a node can stay as
+ * long as the session. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
@@ -68,14 +65,14 @@ void lock_janitor_inherit(struct lock_claim *claim)
     claim->place->session->leftovers++;
 }
 
-/* Takes a claim off the janitor's count. Returns whether it was the last one. */
+/* Counts a leftover of the session off. Returns whether it was the last one. */
 static bool disinherit(struct ls_session *session)
 {
     session->leftovers--;
     return !session->leftovers;
 }
 
-/* Answers a release before its end. From here on the janitor owns the claim and what it left. */
+/* Answers a release before its end, and makes the claim a leftover. */
 static void take_over(struct lock_claim *claim, int rc, int zk_rc)
 {
     answer_release(claim, rc, zk_rc);
@@ -98,7 +95,7 @@ static void finish(struct lock_claim *claim)
 {
     bool releasing = claim->state == LOCK_RELEASING;
     claim->state = LOCK_DONE;
-    claim->place->session->sweeps = 0; /* the failures were not in a row */
+    claim->place->session->sweeps = 0;
     if (releasing)
         answer_release(claim, claim->rc, 0);
     else if (disinherit(claim->place->session) && claim->dirty)
@@ -106,9 +103,7 @@ static void finish(struct lock_claim *claim)
     lock_janitor_reap(claim);
 }
 
-/* ---- again, later ---- */
-
-/* Failures in a row beyond which the delay does not grow. */
+/* At so many failures in a row the count stops: the default delay grows no more. */
 enum { SWEEPS_MAX = 16 };
 
 static void go_again(struct lock_claim *claim)
@@ -144,7 +139,6 @@ static void got_on(const struct lock_claim *claim)
     claim->place->session->sweeps = 0;
 }
 
-/* Repeats later what an ended claim asks for. With a dead session nothing is left to remove. */
 void lock_janitor_again(struct lock_claim *claim)
 {
     struct ls_session *session = claim->place->session;
@@ -167,15 +161,13 @@ void lock_janitor_calm(struct ls_session *session)
     session->sweeps = 0;
 }
 
-/* ---- deletion ---- */
-
 static void forget_node(struct lock_claim *claim)
 {
-    claim->named = 0; /* `sequence` stays: a watch may be set on the node */
+    claim->named = 0; /* `sequence` stays: the path of a watch on the own node needs it */
     claim->maybe = 0;
 }
 
-/* Gives up a node that the server refuses to delete: warns, and leaves it to the session's end. */
+/* Leaves a node that the server refuses to delete to the session's end, with a warning. */
 static void give_up(struct lock_claim *claim, int zk_rc)
 {
     LS_SOMETIMES("node-is-left-to-its-session");
@@ -198,7 +190,7 @@ static void deleted(struct lock_claim *claim, int zk_rc)
         claim->rc = LS_ELOST; /* first delete of this release: another client has removed the node before */
     }
     if (verdict == LOCK_OK || verdict == LOCK_ABSENT) {
-        forget_node(claim); /* -101 after a lost first answer is a success (F82) */
+        forget_node(claim); /* in LOCK_LEFTOVER, -101 may answer a delete that is done already (F82) */
         got_on(claim);
         return;
     }
@@ -227,8 +219,6 @@ static void on_deleted(int rc, const void *data)
     lock_mutex_leave(session);
 }
 
-/* ---- the watch ---- */
-
 void lock_janitor_unwatched(struct lock_claim *claim)
 {
     claim->watching = 0;
@@ -246,7 +236,7 @@ static void on_unwatched(int rc, const void *data)
     enum lock_verdict verdict = lock_session_verdict(rc);
     claim->in_flight &= (uint8_t)~LOCK_UNWATCH;
     bool unsure = lock_is_unsure(verdict);
-    bool gone = !claim->watching; /* it has fired meanwhile */
+    bool gone = !claim->watching; /* the watch has fired meanwhile */
     if (!gone && (verdict == LOCK_AGAIN || (unsure && lock_session_ready(session)))) {
         lock_janitor_again(claim);
     } else if (!unsure) {
@@ -257,13 +247,11 @@ static void on_unwatched(int rc, const void *data)
     lock_mutex_leave(session);
 }
 
-/* ---- going ---- */
-
 static void refused_at_once(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
     if (verdict == LOCK_OK || verdict == LOCK_DYING)
-        return; /* the next event tells of the session's end */
+        return;
     lock_janitor_again(claim);
 }
 
@@ -272,7 +260,7 @@ void lock_janitor_unwatch(struct lock_claim *claim)
     int rc = lock_request_unwatch(claim, on_unwatched);
     if (rc == ZNOWATCHER) {
         LS_SOMETIMES("watch-fires-before-its-removal");
-        /* a pair was to be removed (requests.c); it has fired, and its event is on the way */
+        /* on a pair of function and context (requests.c): it has fired, or another claim needs it */
         claim->watching = 0;
     } else {
         refused_at_once(claim, rc);
@@ -289,7 +277,7 @@ static void remove_node(struct lock_claim *claim)
     claim->searching = rc == ZOK;
     refused_at_once(claim, rc);
     if (rc == ZOK)
-        (void)lock_request_list(claim, lock_mutex_on_list); /* first_done() sees it if this one is refused */
+        (void)lock_request_list(claim, lock_mutex_on_list); /* if it is refused, first_done() sees that */
 }
 
 void lock_janitor_go(struct lock_claim *claim)

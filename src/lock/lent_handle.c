@@ -5,22 +5,20 @@
  * the session.
  *
  *   NEW  --ls_session_lend--> CONNECTING, CONNECTED or READ_ONLY, as the handle is
- *   LOST --ls_session_lend--> the same with the next handle; the session opens none itself
+ *   LOST --ls_session_lend--> likewise with the next handle; the session opens none itself
  *
- * The context of such a handle is the application's, so a watch cannot find its session by it. All watches of
- * a loan share one pair of function and context, and the context is the loan. An event wakes all claims that
- * wait for its path. The handle lives on when the session is closed, and may deliver an event that was under
- * way. So the memory of the loan must stay valid as long as the handle.
+ * The context of such a handle is the application's, so a watcher cannot find the session by it. All watches
+ * of a loan share one pair of function and context: the context is the loan, and an event wakes all claims
+ * that wait for its path. The handle outlives the session and may still deliver an event. So the loan's
+ * memory must stay valid as long as the handle.
  *
- * Requests in flight carry addresses of claims. A handle of the session answers them when it is closed. On a
- * loan, the close of the session waits for the answers. They come, because the client fails all requests when
- * the link breaks (F10). If the handle is dead, they do not (F17, F21): then the application must close it
- * first. */
+ * Requests in flight carry addresses of claims. If the session owns the handle, the close of the handle
+ * answers them. On a loan, the close of the session waits for the answers. They come, because the client
+ * fails all requests when the link breaks (F10). A dead handle gives no answers (F17, F21), so the
+ * application must close it first. */
 #include "lock/claim.h"
 
 #include <string.h>
-
-/* ---- watches ---- */
 
 static void tell_all(struct ls_session *session, int type, const char *path)
 {
@@ -33,8 +31,7 @@ static void tell_all(struct ls_session *session, int type, const char *path)
         lock_count_hear(session, path);
 }
 
-/* Enters from the application: takes the mutex and returns the session that has this handle on loan, or
- * NULL. */
+/* Takes the environment's mutex. Returns the session that has this handle on loan, or NULL. */
 static struct ls_session *enter(struct ls_loan *loan, const zhandle_t *zh)
 {
     ls_env_callback_enter(loan->env);
@@ -53,21 +50,19 @@ static void leave(struct ls_env *env, struct ls_session *session)
 void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
 {
     struct ls_loan *loan = context;
-    struct ls_env *env = loan->env; /* the loan may go in a callback */
+    struct ls_env *env = loan->env; /* a callback may free the loan */
     (void)state;
     if (type == ZOO_SESSION_EVENT)
-        return; /* every watcher hears of these (F4); the lender tells us once */
+        return; /* each watch hears of these (F4); ls_loan_on_event() handles them once */
     struct ls_session *session = enter(loan, zh);
     if (session)
         tell_all(session, type, path);
     leave(env, session);
 }
 
-/* ---- session events ---- */
-
 void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state)
 {
-    struct ls_env *env = loan->env; /* the loan may go in a callback */
+    struct ls_env *env = loan->env; /* a callback may free the loan */
     if (type != ZOO_SESSION_EVENT)
         return;
     struct ls_session *session = enter(loan, zh);
@@ -75,8 +70,6 @@ void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state)
         lock_session_event(session, zh, state);
     leave(env, session);
 }
-
-/* ---- lending ---- */
 
 void ls_loan_init(struct ls_loan *loan, struct ls_env *env)
 {
@@ -97,12 +90,10 @@ static int check(const struct ls_session *session, const struct ls_loan *loan, z
     return is_unrecoverable(zh) ? LS_ELOST : LS_OK;
 }
 
-/* Takes a handle on loan. Its state is asked for once: an event that changes it and is under way will come
- * like all others, and one that repeats it is passed over.
- *
- * The state may still be CONNECTED when the application has already passed on the event of a loss (F1). No
- * event will report that loss again. So a sync is sent: if its answer is lost before any event was passed
- * on, the link was gone. */
+/* Takes a handle on loan, and asks once for its state. A later event changes the state, or repeats it and is
+ * ignored. The state may be CONNECTED though the application was told of a loss before (F1), and no event
+ * will report that loss again. So a sync is sent: if its answer is lost before any event was passed on, the
+ * link was gone. */
 static void take(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh)
 {
     if (session->loan)
@@ -132,8 +123,6 @@ int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t 
     return err;
 }
 
-/* ---- giving back ---- */
-
 static bool in_flight(const struct ls_session *session)
 {
     for (const struct lock_claim *claim = session->claims; claim; claim = claim->next)
@@ -143,9 +132,8 @@ static bool in_flight(const struct ls_session *session)
            lock_count_in_flight(session);
 }
 
-/* Returns whether a session that ends must wait. A connected session waits until its nodes are removed.
- * Each claim that is left has something to remove, even if only by a release that could not be sent yet.
- * Without a timer the thread would not be woken, so it does not wait then. */
+/* Returns whether a session that ends must wait: for answers of an open handle and, if connected, until no
+ * claim and no count is left. If the janitor has no timer (`unarmed`), no event might end the second wait. */
 static bool is_ending(const void *about)
 {
     const struct ls_session *session = about;
@@ -157,14 +145,14 @@ static bool is_ending(const void *about)
 int lock_loan_end(struct ls_session *session)
 {
     if (!lock_session_is_open(session))
-        return LS_OK; /* its handle is closed */
+        return LS_OK; /* the handle is dead: no answer will come */
     session->ending = 1;
     lock_session_each(session, lock_mutex_end);
     lock_count_end_all(session);
     lock_queue_deliver(session);
     lock_queue_wait(session, is_ending, session);
     if (!session->loan)
-        return LS_OK; /* another thread has closed it meanwhile */
+        return LS_OK; /* another thread has closed the session meanwhile */
     if (!lock_session_is_open(session) && in_flight(session))
         return LS_ELOST;
     return (session->claims || session->counts || session->stuck) && lock_session_is_open(session)

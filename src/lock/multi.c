@@ -4,24 +4,24 @@
 /* Multis of the application, sent so that the client library does not end the process.
  *
  * zoo_amulti() of libzookeeper_mt (3.8.0, and master in July 2026) goes on after an operation that it
- * refuses. Then it frees the path of the next operation, which it has not set. Below a chroot it frees the
- * refused path twice. It refuses an operation for two reasons:
+ * refuses. Then it frees a path that it has not set, and below a chroot the refused path twice. It refuses an
+ * operation for two reasons:
  *
  *   its path is malformed      checked here, by the rules of the client
  *   the handle's state is < 0  the client's thread sets it, at any time
  *
- * The state becomes EXPIRED only when a server answers a connect request, never on an established link. So
- * nothing is sent unless the handle is connected at this moment. A window remains, of some
- * microseconds, until zoo_amulti() checks the last operation. The link would have to break, be made again
- * and be refused within it. No call of <zookeeper/zookeeper.h> holds the client's thread back meanwhile.
- * AUTH_FAILED can be set on an established link, by the answer to refused credentials. */
+ * The state EXPIRED comes only with a server's answer to a connect request, never on an established link. So
+ * no multi is sent unless the handle is connected. A window of some microseconds remains until zoo_amulti()
+ * checks the last operation: within it the link would have to break, be made again and be refused. No call of
+ * <zookeeper/zookeeper.h> can close this window. The state AUTH_FAILED can come on an established link too,
+ * by the answer to refused credentials. */
 #include "lock/claim.h"
 
 #include <string.h>
 #include <zookeeper/proto.h>
 
-/* Returns whether a segment, which ends before a slash or the end, is none of "", "." and "..". The last
- * segment of a sequential node (`is_prefix`) may be any of these: a number follows it. */
+/* Returns whether a segment of a path is none of "", "." and "..". The last segment of a sequential node
+ * (`is_prefix`) may be any of these: the server appends a number. */
 static bool segment_is_valid(const char *segment, size_t size, bool is_prefix)
 {
     bool dots = (size == 1 || size == 2) && !memcmp(segment, "..", size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Several locks at once: what struct ls_multi adds to the core of the mutex, which drives each member.
+/* Several locks at once. The core of the mutex drives each member.
  *
  *   (no bundle) --> ASKING --> HELD --> RELEASING --> ENDED --> (no bundle)
  *                     |          |                      ^  ^
@@ -14,22 +14,22 @@
  *   HELD      -> RELEASING  give_level_back(): the last level
  *   RELEASING -> ENDED      on_freed: all members have answered
  *   HELD      -> LOST       on_lost: a member is lost; the others are given back
- *   LOST      -> ENDED      give_level_back(): its owner has heard of all levels
+ *   LOST      -> ENDED      give_level_back(): the owner has released the last level, and learned of the loss
  *
- * A bundle is one owner's share of the members. Its members before `at`, `granted` in number, are held. In
- * ASKING exactly one member, `at`, is pending or has an answer that is not delivered yet. The owner by which
- * a member knows its bundle is the bundle's slot, or a number of leases that follows from it. A slot is free
- * again once all members that were given back have answered. So no answer is taken for that of a later
- * bundle.
+ * A bundle is one owner's acquire of all members, and the hold after it:
+ * - In ASKING one member, `at`, is pending or has an undelivered answer. The `granted` members before it are
+ *   held.
+ * - The slot of a bundle makes the numbers by which the members know their owner (inner_owner). A slot is
+ *   free again once all released members have answered, so no answer is taken for that of a later bundle.
+ * - Members have no deadline. The bundle has one.
  *
  * No deadlock among multis.
- *   Definition. A multi waits for a member while a member of another one is granted, or is before it in line.
+ *   Definition. A multi waits for another one if its pending member is held by the other one, or the other
+ *   one's contender is before it in the member's line.
  *   Claim. Multis alone, on one ensemble, never wait in a circle.
- *   Why. A multi waits for one member at a time. All members that it holds come before that one in the order
- *   of paths, and a lock has one path. Around a circle, each path would be greater than the one before.
- *   Checked by. scenarios/explore/multi_both_orders*.scn.
- *
- * There is one deadline, that of the bundle; members are asked for without one. */
+ *   Why. A multi has one pending member. All members that it holds come before that one in the order of
+ *   paths, and a lock has one path. Around a circle, each path would be greater than the one before.
+ *   Checked by. scenarios/explore/multi_both_orders*.scn. */
 #include "lock/claim.h"
 
 #include <lockstep/multi.h>
@@ -42,8 +42,8 @@ enum bundle_state {
     ASKING = 1,
     HELD,
     RELEASING,
-    LOST, /* its owner has not released all levels */
-    ENDED /* freed when nothing refers to it */
+    LOST, /* the owner has not released all levels */
+    ENDED /* freed once its releases are answered and its callbacks have returned */
 };
 
 /* A blocking caller, on its stack. */
@@ -56,22 +56,22 @@ struct bundle_call {
 struct lock_bundle {
     struct lock_bundle *next;
     struct ls_multi *multi;
-    struct ls_multi_member *at; /* the member that is asked for */
-    struct bundle_call *call;   /* the blocking caller that waits for the answer */
+    struct ls_multi_member *at; /* the member that was asked for last */
+    struct bundle_call *call;   /* the blocking caller that waits for the answer; NULL: a callback answers */
     uint64_t owner;
     struct ls_timer deadline;
-    uint32_t slot;    /* number of the bundle, from 1; free again after its end */
+    uint32_t slot;    /* number of the bundle, from 1 */
     uint32_t granted; /* members that are held */
     uint32_t unfreed; /* releases of members and leases that are not answered yet */
     uint32_t depth;
     uint32_t telling; /* callbacks of this bundle that are running */
-    int32_t rc;       /* code that stops the acquire; code of the release */
+    int32_t rc;       /* code that stops the acquire, or of the release; 0 = none */
     int32_t zk_rc;
-    int32_t member; /* number of the member that caused `rc` or a loss */
+    int32_t member; /* number of the member that caused `rc` or a loss; -1 = none */
     uint8_t state;  /* enum bundle_state */
     uint8_t try_only;
-    uint8_t untold; /* on_lost is to be called when on_done has returned */
-    uint8_t asked;  /* a held member was asked for; the owner is told once all members are held */
+    uint8_t untold; /* on_lost is to be called when the running callback has returned */
+    uint8_t asked;  /* a held member was asked back; the owner is told once all members are held */
     uint8_t again;  /* a member was lost; when the present one has answered, all are asked for again */
 };
 
@@ -83,14 +83,11 @@ static const struct ls_multi_ops *ops_of(const struct ls_multi *multi)
     return options && options->ops ? options->ops : &no_ops;
 }
 
-/* ---- members ---- */
-
 static int number_of(const struct ls_multi_member *member)
 {
     return (int)(member - member->multi->members);
 }
 
-/* Returns the mutex in whose line the member's contender stands. */
 static struct ls_mutex *line_of(struct ls_multi_member *member)
 {
     return member->kind == LEASES ? &member->lock.semaphore.line : member->face;
@@ -108,7 +105,7 @@ _Static_assert(offsetof(struct ls_multi_member, lock) == 0 && offsetof(struct ls
                    offsetof(struct ls_semaphore, leases) == 0,
                "callbacks of a member find it");
 
-/* Returns the member at a place in the order of asking. */
+/* Returns the member at a place, from 0, in the order of asking. */
 static struct ls_multi_member *member_at(const struct ls_multi *multi, uint32_t place)
 {
     struct ls_multi_member *member = multi->first;
@@ -117,8 +114,7 @@ static struct ls_multi_member *member_at(const struct ls_multi *multi, uint32_t 
     return member;
 }
 
-/* Returns the owner as which the bundle holds a member; if the member has several leases, that of the
- * first one. */
+/* Returns the owner as which the bundle holds a member; of several leases, the number of the first one. */
 static uint64_t inner_owner(const struct lock_bundle *bundle, const struct ls_multi_member *member)
 {
     return member->leases ? (uint64_t)(bundle->slot - 1) * member->leases + 1 : bundle->slot;
@@ -128,8 +124,6 @@ static uint32_t units_of(const struct ls_multi_member *member)
 {
     return member->leases ? member->leases : 1;
 }
-
-/* ---- bundles ---- */
 
 static struct lock_bundle *bundle_of(const struct ls_multi_member *member, uint64_t inner)
 {
@@ -161,7 +155,6 @@ static uint32_t free_slot(const struct ls_multi *multi)
     return slot;
 }
 
-/* Frees a bundle that has ended, once nothing refers to it. */
 static void reap(struct lock_bundle *bundle)
 {
     if (bundle->state != ENDED || bundle->unfreed || bundle->telling)
@@ -173,8 +166,6 @@ static void reap(struct lock_bundle *bundle)
     ls_env_free(bundle->multi->env, bundle);
 }
 
-/* ---- entries ---- */
-
 /* Takes the environment's mutex. Returns NULL and takes nothing if the multi is closed, or has no members. */
 static struct ls_env *lock(const struct ls_multi *multi)
 {
@@ -184,7 +175,7 @@ static struct ls_env *lock(const struct ls_multi *multi)
     ls_env_lock(env);
     if (multi->env)
         return env;
-    ls_env_unlock(env); /* another thread has closed it in between */
+    ls_env_unlock(env); /* another thread has closed the multi in between */
     return NULL;
 }
 
@@ -196,7 +187,7 @@ static struct ls_env *enter(struct ls_multi *multi)
     return env;
 }
 
-/* Makes one entry into each session of a member that is open. Each entry into the multi ends with it. */
+/* Ends an entry into the multi: calls `how` for the session of each open member. */
 static void deliver(struct ls_multi *multi, void (*how)(struct ls_session *session))
 {
     const struct ls_session *last = NULL;
@@ -217,9 +208,7 @@ static void leave(struct ls_multi *multi)
     ls_env_unlock(env);
 }
 
-/* ---- asking and giving back ---- */
-
-/* Asks for bundle->at. Returns LS_OK, or why nothing was begun. */
+/* Asks for bundle->at. Returns LS_OK, and on_done follows; or the code of a refusal. */
 static int ask(struct lock_bundle *bundle)
 {
     struct ls_multi_member *member = bundle->at;
@@ -232,7 +221,7 @@ static int ask(struct lock_bundle *bundle)
     return lock_mutex_acquire(member->face, inner_owner(bundle, member), timeout_ms, NULL);
 }
 
-/* Notes why an acquire stops. The first reason counts. */
+/* Notes why an acquire stops, unless rc is LS_OK. The first reason counts. */
 static void stop(struct lock_bundle *bundle, int rc, int zk_rc, int member)
 {
     if (bundle->rc)
@@ -242,8 +231,8 @@ static void stop(struct lock_bundle *bundle, int rc, int zk_rc, int member)
     bundle->member = member;
 }
 
-/* Ends the wait for the present member. on_done follows, even if the member's answer was on its way
- * already. */
+/* Ends the wait for the present member. on_done follows in any case: if the member is not pending any more,
+ * its answer is on the way. */
 static void stop_waiting(struct lock_bundle *bundle, int rc)
 {
     struct ls_mutex *line = line_of(bundle->at);
@@ -252,8 +241,7 @@ static void stop_waiting(struct lock_bundle *bundle, int rc)
         lock_mutex_fail(claim, rc, 0);
 }
 
-/* Drops the pending loss note of a member's tomb: on_lost of the bundle is called once for all its
- * members. */
+/* Drops the note of a loss from a member's tomb: on_lost of the bundle is called once for all members. */
 static void hush(const struct ls_mutex *face, uint64_t owner)
 {
     struct lock_claim *tomb = lock_index_tomb(face, owner);
@@ -272,7 +260,7 @@ static int give_back_unit(struct ls_mutex *face, uint64_t owner)
     return lock_mutex_release(face, owner, NULL);
 }
 
-/* Gives all members that are held back, in reverse order. Returns the first code other than 0. */
+/* Releases all held members, in reverse order. Returns the first code other than 0. */
 static int give_back(struct lock_bundle *bundle)
 {
     int first = LS_OK;
@@ -287,9 +275,7 @@ static int give_back(struct lock_bundle *bundle)
     return first;
 }
 
-/* ---- telling ---- */
-
-/* Bracket a callback: the mutex is dropped, and the bundle is not freed. */
+/* Bracket a callback: the environment's mutex is dropped, and reap() does not free the bundle. */
 static void begin_telling(struct lock_bundle *bundle)
 {
     bundle->telling++;
@@ -345,9 +331,9 @@ static void wake(struct lock_bundle *bundle, const struct ls_multi_outcome *outc
     bundle->call = NULL;
 }
 
-/* Handles requests to give members back that came while other members were awaited. Such a request is the
- * contents of a member's node, so nodes with a watch are read as if they had just changed. A node without
- * a watch is still to be read for the first time. */
+/* Handles requests to give members back that came while other members were awaited. A request is the contents
+ * of a member's node, so nodes with a watch are read as if they had just changed. A node without a watch will
+ * be read anyway. */
 static void hear_requests(struct lock_bundle *bundle)
 {
     struct ls_multi_member *member = bundle->multi->first;
@@ -360,7 +346,6 @@ static void hear_requests(struct lock_bundle *bundle)
     bundle->asked = 0;
 }
 
-/* Ends the acquire. All members are held, or the held ones are given back. */
 static void finish(struct lock_bundle *bundle)
 {
     struct ls_multi_outcome outcome = {
@@ -383,7 +368,7 @@ static void finish(struct lock_bundle *bundle)
     reap(bundle);
 }
 
-/* Adds the levels of the owner's older lost holds that are not released yet. */
+/* Adds the levels of the owner's bundle in LOST, if it has one, and ends that bundle. */
 static void inherit_levels(struct lock_bundle *bundle)
 {
     struct lock_bundle *former = find(bundle->multi, bundle->owner, LOST, LOST);
@@ -406,7 +391,8 @@ static void lose(struct lock_bundle *bundle, int member)
     reap(bundle);
 }
 
-/* Moves the unanswered releases of a bundle to a bundle of their own, which ends with them. */
+/* Moves the unanswered releases of a bundle, with its slot, to a bundle of their own, which ends with
+ * them. */
 static int leave_slot(struct lock_bundle *bundle)
 {
     if (!bundle->unfreed)
@@ -425,7 +411,6 @@ static int leave_slot(struct lock_bundle *bundle)
     return LS_OK;
 }
 
-/* Asks for the next member, or for the first one. Returns whether an answer is awaited. */
 static bool go_on(struct lock_bundle *bundle, struct ls_multi_member *member)
 {
     bundle->at = member;
@@ -433,7 +418,7 @@ static bool go_on(struct lock_bundle *bundle, struct ls_multi_member *member)
     return !bundle->rc;
 }
 
-/* Gives back what is left of the members, and asks for all of them again. */
+/* Releases the held members, and asks for all members again. Returns whether an answer is awaited. */
 static bool restart(struct lock_bundle *bundle)
 {
     bundle->again = 0;
@@ -442,7 +427,6 @@ static bool restart(struct lock_bundle *bundle)
     return !bundle->rc && go_on(bundle, bundle->multi->first);
 }
 
-/* Goes on after an answer of the present member. Returns whether the bundle waits for another answer. */
 static bool proceed(struct lock_bundle *bundle)
 {
     if (bundle->rc)
@@ -451,8 +435,6 @@ static bool proceed(struct lock_bundle *bundle)
         return restart(bundle);
     return bundle->at->next && go_on(bundle, bundle->at->next);
 }
-
-/* ---- callbacks of members ---- */
 
 static void on_done(struct ls_mutex *face, uint64_t inner, const struct ls_outcome *outcome)
 {
@@ -499,7 +481,7 @@ static void on_lost(struct ls_mutex *face, uint64_t inner, int64_t token)
     enter(multi);
     struct lock_bundle *bundle = bundle_of(member, inner);
     bool stale =
-        !face->closing && !lock_index_tomb(face, inner); /* the hold of a former bundle in this slot */
+        !face->closing && !lock_index_tomb(face, inner); /* the loss is of a former bundle in this slot */
     if (bundle && bundle->state == ASKING && !stale) {
         LS_SOMETIMES("member-lost-while-others-are-awaited");
         bundle->again = 1;
@@ -548,8 +530,6 @@ static const struct ls_mutex_ops member_ops = {.on_done = on_done,
                                                .on_lost = on_lost};
 static const struct ls_mutex_options plain_options = {.ops = &member_ops};
 
-/* ---- life ---- */
-
 int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint32_t capacity,
                   const struct ls_multi_options *options)
 {
@@ -567,7 +547,7 @@ int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint3
     return LS_OK;
 }
 
-/* Returns constant options if nothing is to be set: in a world their address is the same in each run. */
+/* Returns constant options if nothing is to be set: their address is the same in each run of a world. */
 static const struct ls_mutex_options *options_of_members(const struct ls_multi *multi)
 {
     return multi->inner.acl || multi->inner.counters ? &multi->inner : &plain_options;
@@ -591,7 +571,7 @@ static int init_member(struct ls_multi_member *member, struct ls_session *sessio
         rc = ls_rwlock_init(&member->lock.rwlock, session, path, options);
         break;
     }
-    member->face->revocable = rc == LS_OK; /* a revocable hold learns of the end of its node */
+    member->face->revocable = rc == LS_OK; /* a revocable hold learns that its node is deleted */
     return rc;
 }
 
@@ -607,8 +587,8 @@ static void undo_init(struct ls_multi_member *member)
     }
 }
 
-/* Puts a member behind those with smaller or equal paths. Returns false and does nothing if its lock is
- * there. */
+/* Puts a member behind those with smaller or equal paths. Returns false and does nothing if another member
+ * has its session and path. */
 static bool put_in_order(struct ls_multi *multi, struct ls_multi_member *member)
 {
     const char *path = line_of(member)->place->path;
@@ -695,8 +675,7 @@ static bool is_busy(const void *about)
     return multi->busy;
 }
 
-/* Closes a multi. The members answer all requests in flight, which ends each bundle except the lost ones
- * that are not released. */
+/* Closes a multi. The members answer all acquires and releases, which ends all bundles but those in LOST. */
 static void close_multi(struct ls_multi *multi, struct ls_env *env)
 {
     multi->closing = true;
@@ -736,8 +715,6 @@ int ls_multi_close(struct ls_multi *multi)
     return in_callback ? LS_EDEADLK : LS_OK;
 }
 
-/* ---- the deadline ---- */
-
 static void on_deadline(void *context)
 {
     struct lock_bundle *bundle = context;
@@ -748,11 +725,9 @@ static void on_deadline(void *context)
     stop(bundle, LS_ETIMEDOUT, 0, number_of(bundle->at));
     stop_waiting(bundle, LS_ETIMEDOUT);
     struct ls_env *env = multi->env;
-    leave(multi); /* the timer's thread has the mutex before and after */
+    leave(multi); /* drops the mutex, which a timer's function holds when it begins and returns */
     ls_env_lock(env);
 }
-
-/* ---- acquire ---- */
 
 static struct lock_bundle *new_bundle(struct ls_multi *multi, uint64_t owner, int timeout_ms)
 {
@@ -808,7 +783,7 @@ static int acquire(struct ls_multi *multi, uint64_t owner, int timeout_ms, struc
     return rc;
 }
 
-/* Returns why a multi cannot be entered: LS_ECLOSED if it is closed, `empty` if it has no members. */
+/* Returns LS_ECLOSED for a closed multi, `empty` for one without members. */
 static int closed_rc(const struct ls_multi *multi, int empty)
 {
     return multi->members ? empty : LS_ECLOSED;
@@ -828,7 +803,7 @@ int ls_multi_cancel(struct ls_multi *multi, uint64_t owner)
     if (!enter(multi))
         return closed_rc(multi, LS_ENOENT);
     struct lock_bundle *bundle = find(multi, owner, ASKING, ASKING);
-    bundle = bundle && !bundle->rc ? bundle : NULL; /* its answer is on the way */
+    bundle = bundle && !bundle->rc ? bundle : NULL; /* with `rc`, its answer is on the way */
     if (bundle) {
         stop(bundle, LS_ECANCELED, 0, -1);
         stop_waiting(bundle, LS_ECANCELED);
@@ -836,8 +811,6 @@ int ls_multi_cancel(struct ls_multi *multi, uint64_t owner)
     leave(multi);
     return bundle ? LS_OK : LS_ENOENT;
 }
-
-/* ---- release ---- */
 
 static int give_level_back(struct ls_multi *multi, uint64_t owner, struct bundle_call *call)
 {
@@ -862,7 +835,7 @@ static int give_level_back(struct ls_multi *multi, uint64_t owner, struct bundle
         bundle->call = call;
         return LS_OK;
     }
-    bundle->state = ENDED; /* no member is left whose answer is awaited */
+    bundle->state = ENDED;
     reap(bundle);
     return rc;
 }
@@ -876,9 +849,6 @@ int ls_multi_release_start(struct ls_multi *multi, uint64_t owner)
     return rc;
 }
 
-/* ---- questions ---- */
-
-/* Returns the bundle that an owner holds, or NULL. */
 static const struct lock_bundle *holder(const struct ls_multi *multi, uint64_t owner)
 {
     return find(multi, owner, HELD, HELD);
@@ -993,10 +963,8 @@ int ls_multi_guard(const struct ls_multi *multi, uint64_t owner, int member, zoo
     return rc;
 }
 
-/* ---- blocking shell ---- */
-
-/* Enters for a call that may wait. Returns NULL and enters nothing on an error, which is *err: `empty` if
- * the multi has no members. */
+/* Enters for a call that may wait. Returns NULL and enters nothing in a callback (*err = LS_EDEADLK), and if
+ * the multi is closed or has no members (closed_rc). */
 static struct ls_env *enter_blocking(struct ls_multi *multi, int *err, int empty)
 {
     struct ls_env *env = enter(multi);
@@ -1008,7 +976,7 @@ static struct ls_env *enter_blocking(struct ls_multi *multi, int *err, int empty
     return NULL;
 }
 
-/* Ends a blocking call, which is under way if rc is LS_OK. A close waits until the thread has left. */
+/* Ends a blocking call that was started with the result `rc`; sleeps until the answer if rc is LS_OK. */
 static int finish_blocking(struct ls_multi *multi, struct ls_env *env, struct bundle_call *call, int rc)
 {
     deliver(multi, lock_queue_hand_over);

@@ -19,31 +19,33 @@
  *                         |
  *                         '--> TOMB ---> (no claim)          every pending state --> LEFTOVER ---> (no claim)
  *
- *   CLAIMING    -> HELD, ARMING   claimed: create and list travelled in one flight; the node is first, or not
+ *   CLAIMING    -> HELD, ARMING   claimed: by a create and a list in one flight; the node is first, or not
  *   CLAIMING    -> PREPARING      claimed: the parent is missing; parents.c creates it and comes back
  *   CLAIMING    -> SEARCHING      claimed: the create's outcome is unknown, or its node is gone from the list
  *   SEARCHING   -> CLAIMING       searched: after a sync, no node of the parent carries the attempt id
- *   SEARCHING   -> IDENTIFYING    searched: one does
- *   IDENTIFYING -> HELD, ARMING   identified: it belongs to this session, its czxid came with the same read
- *   IDENTIFYING -> SEARCHING      identified: gone again
- *   IDENTIFYING -> CLAIMING       identified: another session's (F81); with a new attempt id
- *   LISTING     -> HELD, ARMING   listed
- *   LISTING     -> SEARCHING      listed: the claim's node is not there
+ *   SEARCHING   -> IDENTIFYING    searched: one node does
+ *   IDENTIFYING -> HELD, ARMING   identified: the node is of this session, its czxid came with the same read
+ *   IDENTIFYING -> SEARCHING      identified: the node is gone again
+ *   IDENTIFYING -> CLAIMING       identified: the node is another session's (F81); with a new attempt id
+ *   LISTING     -> HELD, ARMING   rank_by_list
+ *   LISTING     -> SEARCHING      rank_by_list: the claim's node is not in the list
  *   ARMING      -> WAITING        on_watched: the watch stands on the nearest predecessor
- *   ARMING      -> LISTING        on_watched: it is gone, and the get has left no watch (F66)
- *   WAITING     -> LISTING        lock_mutex_on_event: a wake-up is a hint, not a grant
+ *   ARMING      -> LISTING        on_watched: the predecessor is gone, and the get left no watch (F66)
  *   ARMING      -> HELD           on_room_watched: of a lease, whose list says that there is room now
- *   any -> HELD is TAKING for a contender in the line of a semaphore; see semaphore.c
+ *   WAITING     -> LISTING        lock_mutex_on_event: a wake-up is a hint, not a grant
+ *   any -> HELD is any -> TAKING for a contender in the line of a semaphore; see semaphore.c
  *   HELD        -> RELEASING      lock_mutex_release: the last level; janitor.c deletes the node and answers
  *   HELD        -> TOMB           bury: the session or the node is lost
  *   pending     -> LEFTOVER       lock_mutex_fail: deadline, cancel, error; janitor.c removes node and watch
  *   pending     -> CLAIMING       lock_mutex_session_lost: anew, with a new attempt id
  *
- * CLAIMING .. IDENTIFYING: no live node of the claim is known, or its czxid is not. LISTING .. WAITING: both
- * are known. WAITING: exactly one watch is set. HELD: depth >= 1, and the node was first in a list that was
- * made when it existed, or found room if it is a lease. The only watch is the one on the own node if the lock
- * is revocable (revoke.c). A lease that found room without its watch is still removing that. A state whose
- * requests were lost is entered again at the next CONNECTED: lock_mutex_go() sends what it needs.
+ * Invariants:
+ * - CLAIMING .. IDENTIFYING: the claim knows no node of its own, or not the node's czxid.
+ * - LISTING .. HELD: the claim knows both. WAITING: exactly one watch is set.
+ * - HELD: depth >= 1. A list contained the node, and no contender before it that it waits for. Of a lease,
+ *   the list had room. The only watch is on the own node if the lock is revocable (revoke.c), and that of a
+ *   lease until it is removed.
+ * - If the requests of a state are lost, lock_mutex_go() sends them again at the next CONNECTED.
  *
  * The first flight, create's outcome x list's outcome:
  *
@@ -51,14 +53,14 @@
  *   ok                HELD, ARMING or EBUSY;   LISTING             SEARCHING (the     ENOAUTH, EZK; the
  *                     own node absent:                             parent was         janitor deletes
  *                     SEARCHING                                    deleted, F53)
- *   ok, suffix at     ESEQUENCE; the janitor deletes the node (F49)
+ *   ok, sequence at   ESEQUENCE; the janitor deletes the node (F49)
  *   its end
  *   lost              SEARCHING: absence is concluded only from a sync and a list after the next CONNECTED
  *   no node (-101)    PREPARING; after a refused ancestor ENOAUTH or EZK
  *   exists (-110)     SEARCHING: only an earlier create of the claim can have its attempt id
  *   no permission     ENOAUTH
  *   other refusal     EZK (bad path: EINVAL)
- *   session dying     CLAIMING; the session's end is about to be told
+ *   session dying     CLAIMING; the event of the session's end is about to come
  *   refused at once   no list is sent; -9 as session dying, -5 by the retry timer, else EZK
  *   list refused      LISTING, by the retry timer, after the create's answer
  *   at once
@@ -113,8 +115,6 @@ static void forget_node(struct lock_claim *claim)
         claim->czxid = 0;
     claim->sequence = 0;
 }
-
-/* ---- outcomes ---- */
 
 static void answer(struct lock_claim *claim, int rc, int zk_rc)
 {
@@ -210,10 +210,10 @@ static void grant(struct lock_claim *claim)
     answer(claim, LS_OK, 0);
     lock_revoke_go(claim);
     if (claim->watching)
-        lock_mutex_go(claim); /* the watch of a lease is taken back */
+        lock_mutex_go(claim);
 }
 
-/* ---- rank: first, or behind whom? ---- */
+/* ---- rank in the line ---- */
 
 static void wait_behind(struct lock_claim *claim, const char *ahead)
 {
@@ -223,7 +223,7 @@ static void wait_behind(struct lock_claim *claim, const char *ahead)
         return;
     }
     claim->ahead =
-        ls_env_alloc(session_of(claim)->env, size); /* the former `ahead` was freed when that node went */
+        ls_env_alloc(session_of(claim)->env, size); /* `ahead` is NULL: drop_ahead() has freed it */
     if (!claim->ahead) {
         lock_mutex_retry(claim, 0);
         return;
@@ -246,9 +246,9 @@ void lock_mutex_view(const struct lock_claim *claim, const struct String_vector 
     lock_names_view(role, list, prefix, view);
 }
 
-/* Ranks a reader whose node took the place of its owner's write lock. If the writer's node is gone,
- * another owner may have been granted the lock meanwhile. The token is the writer's: a later writer's node
- * may be older than the reader's. */
+/* Ranks a reader whose node took the place of its owner's write lock. If the writer's node is gone, the
+ * reader is refused: another owner may hold the lock already. The reader's token is the writer's, because the
+ * node of a writer that is granted later may be older than the reader's. */
 static void rank_under(struct lock_claim *claim, const struct String_vector *list)
 {
     const struct lock_claim *writer = lock_rwlock_writer(claim);
@@ -262,7 +262,6 @@ static void rank_under(struct lock_claim *claim, const struct String_vector *lis
     }
 }
 
-/* Warns once in a mutex's life. */
 static void warn(struct lock_claim *claim, enum ls_warning warning, uint16_t note)
 {
     uint32_t bit = 1u << warning;
@@ -274,7 +273,6 @@ static void warn(struct lock_claim *claim, enum ls_warning warning, uint16_t not
     lock_queue_note(claim, note);
 }
 
-/* Grants a lease if the list has room for it. */
 static bool take_room(struct lock_claim *claim, const struct lock_view *view,
                       const struct String_vector *list)
 {
@@ -285,8 +283,7 @@ static bool take_room(struct lock_claim *claim, const struct lock_view *view,
     return true;
 }
 
-/* Lets a lease wait for any change of the list, instead of one predecessor. Its taker may hold other
- * leases. */
+/* Lets a lease wait for any change of the list, instead of one predecessor. */
 static void wait_for_room(struct lock_claim *claim)
 {
     if (claim->try_only) {
@@ -298,8 +295,8 @@ static void wait_for_room(struct lock_claim *claim)
         lock_revoke_go(claim->taker);
 }
 
-/* Ranks a claim whose node is named. A wrapped or exhausted counter gives no order that all clients agree
- * on (F49). */
+/* Ranks a claim whose node is known. A counter that has wrapped or is exhausted gives no order that all
+ * clients agree on (F49): then the claim fails. */
 static void rank(struct lock_claim *claim, const struct String_vector *list)
 {
     struct lock_view view;
@@ -327,7 +324,6 @@ static void rank(struct lock_claim *claim, const struct String_vector *list)
     }
 }
 
-/* Ranks by the list of a flight whose first request succeeded. */
 static void rank_by_list(struct lock_claim *claim, int list_rc, const struct String_vector *list)
 {
     switch (lock_session_verdict(list_rc)) {
@@ -366,7 +362,7 @@ static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const 
 {
     switch (lock_session_verdict(create_rc)) {
     case LOCK_OK:
-        /* A server always appends a sequence. Without one, only a node that can be listed counts. */
+        /* The answer has no sequence, which a server always appends: believe only a node in a list. */
         if (!claim->named)
             enter(claim, LOCK_SEARCHING);
         else if (claim->sequence < 0 || claim->sequence == INT32_MAX)
@@ -396,15 +392,14 @@ static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const 
     }
 }
 
-/* Handles the certain absence of the node: the sync and the list after it were both answered. */
+/* Handles the absence of the node, which is certain: the sync and the list after it were both answered. */
 static void not_there(struct lock_claim *claim)
 {
     int err;
     LS_SOMETIMES("lost-create-never-applied");
     forget_node(claim);
     claim->state = LOCK_CLAIMING;
-    if (claim->lost < LOCK_LOST_MAX)
-        claim->lost++;
+    lock_session_count_lost(claim);
     if (claim->lost >= LOCK_LOST_SUSPECT && !lock_session_set_aside(claim, &err))
         lock_mutex_fail(claim, err, 0);
     else
@@ -434,7 +429,7 @@ static void there(struct lock_claim *claim, const struct String_vector *list)
     }
     LS_SOMETIMES("lost-create-found");
     lock_session_acquit(claim);
-    claim->zk_rc = 0; /* the ancestors exist: an earlier refusal has no meaning any more */
+    claim->zk_rc = 0;
     claim->named = 1;
     claim->maybe = 0;
     claim->sequence = view.sequence;
@@ -447,7 +442,7 @@ static void there(struct lock_claim *claim, const struct String_vector *list)
 static void again_if_needed(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
-    /* After a loss without a session event there may be no CONNECTED to wait for. */
+    /* After a loss without a session event, no CONNECTED may come to wait for. */
     bool silent = verdict == LOCK_UNKNOWN && lock_session_ready(session_of(claim));
     if (verdict == LOCK_REFUSED) {
         fail_by_server(claim, zk_rc);
@@ -469,7 +464,7 @@ static void searched(struct lock_claim *claim, int sync_rc, int list_rc, const s
         again_if_needed(claim, list_rc);
 }
 
-/* claim->czxid is set by on_exists if, and only if, the node belongs to this session. */
+/* on_exists() has set claim->czxid if, and only if, the node belongs to this session. */
 static void identified(struct lock_claim *claim, int exists_rc, int list_rc, const struct String_vector *list)
 {
     if (exists_rc == ZNONODE) {
@@ -520,8 +515,7 @@ static void settle(struct lock_claim *claim, int list_rc, const struct String_ve
 
 /* ---- completions ---- */
 
-/* Returns whether the claim's node and its czxid are known: the answer that comes is a list like any
- * other. */
+/* Returns whether the claim knows its node and the czxid. Then it only needs a list, as in LOCK_LISTING. */
 static bool only_lists(const struct lock_claim *claim)
 {
     bool placed =
@@ -530,7 +524,7 @@ static bool only_lists(const struct lock_claim *claim)
 }
 
 /* Notes the answer to the first request of a flight. If the client has refused the list behind it, the
- * flight is over, and only a timer would send another one. */
+ * flight is over: ZSYSTEMERROR makes the retry timer send another one. */
 static void first_done(struct lock_claim *claim, int rc)
 {
     claim->in_flight &= (uint8_t)~LOCK_FIRST;
@@ -543,8 +537,7 @@ static void first_done(struct lock_claim *claim, int rc)
     }
 }
 
-/* Notes what the answer to a create says about the claim's node, whether the claim still waits for it or
- * not. */
+/* Notes what the answer to a create says about the claim's node, even if the claim has ended. */
 static void note_creation(struct lock_claim *claim, int rc, const char *path, const struct Stat *stat)
 {
     enum lock_verdict verdict = lock_session_verdict(rc);
@@ -599,7 +592,7 @@ void lock_mutex_on_list(int rc, const struct String_vector *list, const void *da
     struct lock_claim *claim = lock_mutex_enter(data);
     struct ls_session *session = session_of(claim);
     claim->in_flight &= (uint8_t)~LOCK_LIST;
-    /* Answers come in the order of requests (F36): the first one is known here. */
+    /* Answers come in the order of requests (F36), so first_rc is known here. */
     if (!(claim->in_flight & LOCK_FIRST))
         settle(claim, rc, list);
     lock_mutex_leave(session);
@@ -627,8 +620,8 @@ static void watched(struct lock_claim *claim, int rc)
     }
 }
 
-/* Notes the answer to the request that sets the watch. Returns true if the claim still waits for it; else
- * the claim goes on here. */
+/* Notes the answer to the request that sets the watch. Returns true if the claim still waits for it.
+ * Otherwise the claim goes on here. */
 static bool note_watch(struct lock_claim *claim, int rc)
 {
     bool alive = !session_is_over(claim);
@@ -654,8 +647,7 @@ static void on_watched(int rc, const char *value, int value_size, const struct S
     lock_mutex_leave(session);
 }
 
-/* Ranks by the list that has set the watch of a lease. It is younger than the list after which the claim
- * waits. */
+/* Ranks a lease by the list that has set its watch: it may have room that the list before had not. */
 static void room_watched(struct lock_claim *claim, int rc, const struct String_vector *list)
 {
     struct lock_view view;
@@ -688,7 +680,7 @@ static void on_room_watched(int rc, const struct String_vector *list, const void
 static void wake(struct lock_claim *claim)
 {
     if (claim->state == LOCK_HELD)
-        lock_janitor_unwatched(claim); /* this is the watch of a lease that found room without it */
+        lock_janitor_unwatched(claim); /* the watch of a lease that is held */
     claim->watching = 0;
     if (claim->state == LOCK_WAITING) {
         lock_telemetry_woken(claim);
@@ -708,9 +700,9 @@ void lock_mutex_hear(struct lock_claim *claim, int type, const char *path)
         lock_revoke_heard(claim, type);
 }
 
-/* Passes over every event that is not about the predecessor or the claim's own node. Session events reach
- * all watchers and leave the watch in place (F4). After a late event, another claim may have the number.
- * CHANGED wakes too: after a reconnect it may stand for a node that was deleted and created again (F73). */
+/* Finds the claim by its watch_id, the context. Session events leave the watch in place (F4). If the event is
+ * late, another claim may have the watch_id, so lock_mutex_hear() compares the path. CHANGED wakes too: after
+ * a reconnect it may stand for a node that was deleted and created again (F73). */
 void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, void *context)
 {
     (void)state;
@@ -729,14 +721,12 @@ void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, v
 
 /* ---- going ---- */
 
-/* Sends the list behind a first request that the client has taken. If the list is refused, first_done()
- * sees it. */
+/* Sends the list behind a first request. If the client refuses the list, first_done() sees it. */
 static void send_list(struct lock_claim *claim)
 {
     (void)lock_request_list(claim, lock_mutex_on_list);
 }
 
-/* Handles a first request that the client has refused: nothing is in flight. */
 static void refused_at_once(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
@@ -764,8 +754,8 @@ static void send_flight(struct lock_claim *claim)
     send_list(claim);
 }
 
-/* Sends the list after a wake-up. After a long wait, the belief at the grant needs a sync before it, which
- * costs no round trip of its own. */
+/* Sends the list after a wake-up. After a long wait, a sync goes before the list to renew the belief for the
+ * grant. It costs no round trip of its own. */
 static void send_relist(struct lock_claim *claim)
 {
     if (lock_session_stale(session_of(claim))) {
@@ -830,7 +820,7 @@ void lock_mutex_go(struct lock_claim *claim)
 
 /* ---- the session is lost ---- */
 
-/* Adds the levels of the owner's older lost holds that are not released yet. */
+/* Adds the levels of the owner's tomb, if it has one, and drops that tomb. */
 static void inherit_levels(struct lock_claim *claim)
 {
     struct lock_claim *former = lock_index_tomb(claim->mutex, claim->owner);
@@ -849,8 +839,8 @@ void lock_mutex_note_loss(struct lock_claim *claim, int64_t token)
     lock_queue_note(claim, LOCK_NOTE_LOST);
 }
 
-/* Makes a tomb of a hold ("buries" it), or ends it if its grant was not delivered yet. The claim's node is
- * forgotten already; `token` was the fencing token. */
+/* Makes a tomb of a lost hold. If its grant was not delivered yet, ends the claim: on_done tells LS_ELOST.
+ * The claim's node is forgotten already; `token` was the fencing token. */
 static void bury(struct lock_claim *claim, int64_t token, const char *how)
 {
     lock_telemetry_lost(claim, how);
@@ -861,7 +851,6 @@ static void bury(struct lock_claim *claim, int64_t token, const char *how)
         lock_mutex_note_loss(claim, token);
         return;
     }
-    /* The grant was not delivered to the owner, and will not be. */
     LS_SOMETIMES("grant-goes-before-it-is-told");
     lock_janitor_inherit(claim);
     claim->rc = LS_ELOST;
@@ -880,8 +869,8 @@ void lock_mutex_node_gone(struct lock_claim *claim)
 void lock_mutex_session_lost(struct lock_claim *claim)
 {
     int64_t token = claim->czxid;
-    /* A session that the server ended took the node along; a close of our own may not have reached the
-     * server (F22). */
+    /* A session that the server has ended took the node along: the release then succeeds. A close by this
+     * process may not have reached the server (F22). */
     if (session_of(claim)->state != LS_STATE_LOST)
         lock_janitor_unsure(claim);
     drop_ahead(claim);

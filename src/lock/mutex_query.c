@@ -6,14 +6,11 @@
 
 #include <string.h>
 
-/* ---- life ---- */
-
 static bool is_dots(const char *segment, size_t size)
 {
     return (size == 1 && segment[0] == '.') || (size == 2 && segment[0] == '.' && segment[1] == '.');
 }
 
-/* Returns whether a path is valid by the rules of the server (F55), and within the bounds of mutex.h. */
 bool lock_mutex_path_is_valid(const char *path)
 {
     size_t size = strnlen(path, LS_MUTEX_PATH_SIZE_MAX + 1);
@@ -85,7 +82,7 @@ struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex)
     ls_env_lock(env);
     if (mutex->session)
         return session;
-    ls_env_unlock(env); /* another thread has closed it in between */
+    ls_env_unlock(env); /* another thread has closed the mutex in between */
     return NULL;
 }
 
@@ -119,8 +116,7 @@ static void end_claims(struct ls_mutex *mutex)
     }
 }
 
-/* Detaches the claims that are left from the mutex. They have no notes: all are delivered, and no thread
- * delivers. */
+/* Detaches the claims that are left from the mutex. All their notes are delivered. */
 static void detach_claims(struct ls_mutex *mutex)
 {
     for (struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
@@ -134,8 +130,8 @@ static bool is_closing(const void *about)
     return mutex->closing;
 }
 
-/* Closes a mutex that no other thread is closing. Callbacks run meanwhile. Their calls on the mutex are
- * refused: a claim that was made now would lose its mutex. */
+/* Closes a mutex that no other thread is closing. Callbacks run meanwhile, and their calls on the mutex are
+ * refused (`closing`): a claim that is made now would lose its mutex. */
 static void close_mutex(struct ls_mutex *mutex)
 {
     struct ls_session *session = mutex->session;
@@ -173,9 +169,7 @@ int ls_mutex_close(struct ls_mutex *mutex)
     return in_callback ? LS_EDEADLK : LS_OK;
 }
 
-/* ---- questions ---- */
-
-/* Returns whether a claim holds the mutex. A grant counts from its delivery to the owner. */
+/* Returns whether a claim holds the mutex, and its grant was delivered to the owner. */
 static bool is_held(const struct lock_claim *claim, const struct ls_mutex *mutex)
 {
     return claim->mutex == mutex && claim->state == LOCK_HELD && claim->told;
@@ -269,7 +263,7 @@ int ls_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, c
     return rc;
 }
 
-/* ---- the same in the name of the calling thread ---- */
+/* ---- questions of the calling thread about itself ---- */
 
 uint64_t lock_mutex_me(const struct ls_mutex *mutex)
 {

@@ -11,7 +11,7 @@ static const char writer_marker[] = "__WRIT__";
 static const char lease_marker[] = "lease-";
 static const char key_last[] = "2147483647";
 
-enum { MARK_SIZE = sizeof reader_marker - 1 }; /* also that of writer_marker */
+enum { MARK_SIZE = sizeof reader_marker - 1 }; /* writer_marker is as long */
 
 static const char latch_marker[] = "latch-";
 
@@ -70,7 +70,7 @@ size_t lock_names_sequence(char out[12], int32_t sequence)
     size_t at = 0;
     if (sequence < 0)
         out[at++] = '-';
-    /* The sign counts as one of the ten columns, so only a number of ten digits makes the name longer. */
+    /* As in %010d, the sign counts as one of the ten columns unless the number has ten digits. */
     size_t skip = sequence < 0 && digits[0] == '0' ? 1 : 0;
     memcpy(out + at, digits + skip, LOCK_KEY_SIZE - skip);
     at += LOCK_KEY_SIZE - skip;
@@ -78,8 +78,8 @@ size_t lock_names_sequence(char out[12], int32_t sequence)
     return at;
 }
 
-/* Returns the key of a name of the usual form, or NULL, without a search. The usual form is "lock-" and a
- * key of ten bytes without another marker in it. */
+/* Returns the key of a name that ends with "lock-" and ten bytes without an 'l', else NULL. It does not
+ * search the whole name. */
 static const char *usual_key(const char *name)
 {
     enum { MARK = sizeof marker - 1 };
@@ -133,9 +133,7 @@ static size_t count_digits(const char *text)
     return count;
 }
 
-/* Returns whether a name ends with ten digits, as names of sequential nodes do. The digits follow a word
- * in Curator's read-write locks, semaphores and latches. kazoo puts them behind "__lock__" and hexadecimal
- * digits. */
+/* Returns whether a name ends with ten digits, as names of sequential nodes do. */
 static bool ends_with_sequence(const char *name)
 {
     size_t size = strlen(name);
@@ -214,7 +212,7 @@ void lock_names_view(enum lock_role role, const struct String_vector *list, cons
         if (name == own)
             continue;
         enum lock_key kind = lock_names_key(role, name, &key);
-        /* Curator counts each child as a lease, whatever its name. */
+        /* as Curator, which counts each child as a lease, whatever its name */
         if (role == LOCK_ROLE_LEASE && ranked)
             view->before +=
                 kind != LOCK_KEY_CONTENDER || compare_contenders(role, key, name, own_key, own) < 0;
@@ -242,8 +240,6 @@ void lock_names_view(enum lock_role role, const struct String_vector *list, cons
     }
 }
 
-/* Returns whether a name is that of a contender whose sequence is not the last one that the counter
- * allows. */
 static bool is_ordinary(enum lock_role role, const char *name)
 {
     const char *key;
@@ -251,7 +247,7 @@ static bool is_ordinary(enum lock_role role, const char *name)
            memcmp(key, key_last, LOCK_KEY_SIZE) != 0;
 }
 
-/* Returns the role of a contender that stands in a line with this role. */
+/* Returns the role of the contender with this name, which stands in one line with `role`. */
 static enum lock_role role_of(enum lock_role role, const char *name)
 {
     if (!lock_names_is_read_write(role))
@@ -282,7 +278,6 @@ static bool is_before(enum lock_role role, const char *a, const char *b)
     return compare_contenders(role, key_of(role, a), a, key_of(role, b), b) < 0;
 }
 
-/* Moves the name at `at` down until no name below it in the heap of `count` names comes after it. */
 static void sift_down(enum lock_role role, char **heap, int count, int at)
 {
     char *name = heap[at];
@@ -297,7 +292,7 @@ static void sift_down(enum lock_role role, char **heap, int count, int at)
     heap[at] = name;
 }
 
-/* Heapsort: a library routine may allocate, and the environment's mutex is held. */
+/* Sorts by heapsort. qsort() may allocate, and the environment's mutex is held. */
 static void sort(enum lock_role role, char **names, int count)
 {
     for (int at = count / 2 - 1; at >= 0; at--)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Names of contender nodes, as Curator writes them: _c_<uuid>-lock-<sequence>. Readers and writers of a
- * read-write lock have __READ__ and __WRIT__ in place of lock-, leases of a semaphore lease-, candidates of a
- * latch latch-. */
+/* Names of contender nodes, as Curator writes them: _c_<attempt id>-lock-<sequence>. In place of lock-, the
+ * readers of a read-write lock have __READ__, its writers __WRIT__, leases lease-, and candidates latch-. */
 #ifndef LOCK_NAMES_H
 #define LOCK_NAMES_H
 
@@ -19,7 +18,6 @@ enum {
     LOCK_NAME_SIZE_MAX = LOCK_PREFIX_SIZE_MAX + 12, /* with a sign and the final 0 */
 };
 
-/* The role of a contender. Readers and writers of one parent stand in one line. */
 enum lock_role {
     LOCK_ROLE_MUTEX,
     LOCK_ROLE_READER, /* waits for writers alone */
@@ -28,11 +26,11 @@ enum lock_role {
     LOCK_ROLE_LATCH,  /* a candidate of an election, as of LeaderLatch */
 };
 
-/* The kind of a child of the lock's parent, as a contender sees it. Its key is the text after the last
- * marker ("lock-", "lease-", "latch-", or "__READ__" and "__WRIT__"), or the whole name. */
+/* The kind of a child of the lock's parent, by its key. The key is the text after the last marker of the lock
+ * ("lock-", "lease-", "latch-", or "__READ__" and "__WRIT__"), or the whole name. */
 enum lock_key {
     LOCK_KEY_CONTENDER, /* the key is exactly ten digits */
-    LOCK_KEY_NEGATIVE,  /* a minus sign and digits: a counter that has wrapped (F49) */
+    LOCK_KEY_NEGATIVE,  /* a minus sign and 9 or 10 digits: a counter that has wrapped (F49) */
     LOCK_KEY_BEFORE,    /* foreign, and Curator would take it for a predecessor and wait for ever */
     LOCK_KEY_AFTER,     /* foreign, and sorted after all contenders */
     LOCK_KEY_KIND, /* foreign, with a sequence at the end of its name: a contender of another kind of lock */
@@ -41,20 +39,18 @@ enum lock_key {
 /* Writes id as 8-4-4-4-12 lower-case hexadecimal digits, without a final 0. */
 void lock_names_uuid(char out[LOCK_UUID_SIZE], const uint8_t id[16]);
 
-/* Writes the name without the sequence, which the server appends, and with a final 0. Returns the number
+/* Writes a contender's name up to its sequence, which the server appends, with a final 0. Returns the number
  * of characters. */
 size_t lock_names_prefix(enum lock_role role, char out[LOCK_PREFIX_SIZE_MAX + 1], const uint8_t id[16]);
 
-/* Returns the number of characters of the longest name of a contender. */
 size_t lock_names_size(enum lock_role role);
 
 /* Writes a sequence as the server does (%010d), with a final 0. Returns the number of characters. */
 size_t lock_names_sequence(char out[12], int32_t sequence);
 
-/* Classifies a child and sets *key to its key. */
+/* Classifies a child as a contender of this role sees it, and sets *key to its key. */
 enum lock_key lock_names_key(enum lock_role role, const char *name, const char **key);
 
-/* Returns whether contenders of this role stand in a line of readers and writers. */
 static inline bool lock_names_is_read_write(enum lock_role role)
 {
     return role == LOCK_ROLE_READER || role == LOCK_ROLE_WRITER;
@@ -63,7 +59,7 @@ static inline bool lock_names_is_read_write(enum lock_role role)
 /* Returns whether a contender of a read-write lock is a writer. Curator uses the same test. */
 bool lock_names_is_writer(const char *name);
 
-/* Reads the sequence from the end of a created path. Returns false if there is none that fits 32 bits. */
+/* Reads the sequence from the end of a contender's path. Returns false if there is none that fits 32 bits. */
 bool lock_names_parse(enum lock_role role, const char *path, int32_t *sequence);
 
 /* A list of children as one contender sees it. */
@@ -76,25 +72,26 @@ struct lock_view {
     bool foreign;
     int32_t sequence;  /* of the contender's node, if `own` */
     const char *ahead; /* the nearest contender that this one waits for, or NULL; points into the list */
-    int before;        /* children that do not stand behind this contender; set for leases alone */
+    int before;        /* of a lease: leases with a smaller key, and children that are no leases; else 0 */
 };
 
 /* Returns the first name in a list that begins with a prefix, or NULL. */
 const char *lock_names_find(const struct String_vector *list, const char *prefix);
 
-/* Looks through a list for the node with this prefix. Contenders are ordered by key. A writer's own reader
- * has the writer's key and stands behind it. Other equal keys, which only an exhausted counter makes
- * (F49), are ordered by the whole name. The order of the list itself has no meaning (F57). */
+/* Sets *view to a list as the contender sees it whose name begins with `prefix`. The order of the list has no
+ * meaning (F57). Contenders stand in line in the order of their keys:
+ * - A reader with the key of a writer, which is a downgrade (rwlock.c), stands behind that writer.
+ * - Other equal keys, which only an exhausted counter makes (F49), are ordered by the whole name. */
 void lock_names_view(enum lock_role role, const struct String_vector *list, const char *prefix,
                      struct lock_view *view);
 
-/* Sets `unread` for the names of a list that no contender with an id like this one will look at. The last
- * 4 bytes of such an id may differ. A contender looks at its own name, at the nearest contender before it,
- * and at names that are out of the ordinary. */
+/* Sets unread[i] if no contender of this process will look at the i-th name of a list. Contenders of this
+ * process have `id`, but for its last 4 bytes. A contender looks at its own name, at the nearest contender
+ * before it, at keys that are not ten digits, and at the largest sequence. */
 void lock_names_unread(enum lock_role role, const struct String_vector *list, const uint8_t id[16],
                        bool *unread);
 
-/* Sorts the contenders of a list to its front, in order of the queue; returns their number. */
+/* Sorts the contenders of a list to its front, in the order of the line. Returns their number. */
 int lock_names_sort(enum lock_role role, struct String_vector *list);
 
 #endif

@@ -3,15 +3,15 @@
 
 /* Creates the missing ancestors of a contender node, all in one flight, the topmost first.
  *
- * They are containers, as Curator makes them: the server deletes them when they are empty (F53). A server
- * without containers gets persistent nodes. An ancestor that exists is as good as one that was created.
- * Refusals are kept in zk_rc. They matter only if the contender's next create finds its parent missing again.
- * A permission that is missing high up does no harm if the node exists (F51). */
+ * Ancestors are containers, as Curator makes them: the server deletes them when they are empty (F53). A
+ * server without containers gets persistent nodes. An ancestor that exists is as good as one that was
+ * created. A refusal is kept in claim->zk_rc. It matters only if the contender's next create finds its parent
+ * missing again: a missing permission does no harm at an ancestor that exists (F51). */
 #include "lock/claim.h"
 
 #include <string.h>
 
-/* Returns whether the hosts have a chroot: then "/" is a node that may be missing too (F58). */
+/* Returns whether the connect string has a chroot: then "/" is a node that may be missing too (F58). */
 static bool has_chroot(const struct lock_claim *claim)
 {
     return strchr(claim->place->session->hosts, '/');
@@ -27,14 +27,13 @@ static int count_ancestors(const struct lock_claim *claim)
     return count;
 }
 
-/* Returns whether the servers refuse the containers that this claim asked for. Another claim may have
- * found that out meanwhile. */
+/* Returns whether the servers refuse the containers that this claim asked for. */
 static bool lacks_containers(const struct lock_claim *claim, int rc)
 {
     return (rc == ZUNIMPLEMENTED || rc == ZBADARGUMENTS) && claim->containers;
 }
 
-/* Keeps a code that asks for another flight in first_rc, and a code that forbids one in zk_rc. */
+/* Keeps a code after which all ancestors are created again in first_rc, and a refusal in zk_rc. */
 static void note(struct lock_claim *claim, int rc, bool topmost)
 {
     switch (lock_session_verdict(rc)) {
@@ -46,7 +45,7 @@ static void note(struct lock_claim *claim, int rc, bool topmost)
     case LOCK_AGAIN:
         claim->first_rc = rc;
         break;
-    case LOCK_ABSENT: /* a node above was swept just now, or refused; but no node is above the topmost one */
+    case LOCK_ABSENT: /* the node above was deleted just now, or refused; no node is above the topmost one */
         LS_SOMETIMES("ancestor-is-gone-again");
         if (topmost)
             claim->zk_rc = rc;
@@ -73,7 +72,7 @@ static void prepared(struct lock_claim *claim)
     }
     claim->state = LOCK_CLAIMING;
     if (rc)
-        claim->zk_rc = 0; /* the missing parent may be one that was not created for another reason */
+        claim->zk_rc = 0; /* not every create was answered: a missing parent proves no refusal */
     if (lacking) {
         LS_SOMETIMES("servers-lack-containers");
         session->no_containers = 1;
@@ -116,7 +115,7 @@ void lock_parents_go(struct lock_claim *claim)
     int rc = send_all(claim);
     claim->containers = claim->ancestors && !claim->place->session->no_containers;
     if (claim->ancestors)
-        return; /* an ancestor that was not sent is found missing again */
+        return; /* if the client refused some creates, the next flight finds those ancestors missing */
     if (lock_session_verdict(rc) == LOCK_REFUSED)
         lock_mutex_fail(claim, LS_EINVAL, rc);
     else if (lock_session_verdict(rc) != LOCK_DYING)

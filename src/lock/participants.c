@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The participants of a mutex: a list, then the contents of each contender, one by one in order of the queue.
- *
- * A survey is such a question in progress. It depends on no state of the mutex, and is not repeated after a
- * loss. Its answer is a snapshot for people to look at, and the caller can ask again. */
+/* The participants of a mutex. A survey is one such question: a list, and then the contents of each
+ * contender, one by one in the order of the line. It depends on no state of the mutex, and is not repeated
+ * after a loss: its answer is a snapshot for people, and the caller can ask again. */
 #include "lock/claim.h"
 
 #include <string.h>
@@ -14,15 +13,14 @@ struct lock_survey {
     struct lock_place *place;
     struct ls_mutex *mutex; /* NULL: answered already, while a request is still in flight */
     void *user;
-    /* a blocking caller that waits for the answer; NULL: the answer goes to on_participants */
-    struct lock_call *call;
-    struct ls_participants *out; /* the place where that caller wants the list */
+    struct lock_call *call;      /* a blocking caller; NULL: the answer goes to on_participants */
+    struct ls_participants *out; /* of the blocking caller */
     struct ls_participant *list; /* name and contents of each are one allocation, at name */
     int32_t count;               /* number of names in the list */
     int32_t at;                  /* index of the name that is being read */
     int32_t rc;
     bool in_flight;
-    bool done;
+    bool done; /* `rc` and the list are the answer, perhaps undelivered */
 };
 
 static struct ls_env *env_of(const struct lock_survey *survey)
@@ -38,7 +36,7 @@ static void take_off(struct lock_survey *survey)
     *link = survey->next;
 }
 
-/* Frees a survey that is not in the session's list. */
+/* Frees a survey that is not in session->surveys. */
 static void free_survey(struct lock_survey *survey)
 {
     struct ls_env *env = env_of(survey);
@@ -56,7 +54,7 @@ static void discard(struct lock_survey *survey)
     free_survey(survey);
 }
 
-/* Answers a blocking caller, which becomes the owner of the list. */
+/* Answers the blocking caller, which then owns the list. */
 static void answer_call(struct lock_survey *survey, int rc)
 {
     struct lock_call *call = survey->call;
@@ -72,7 +70,6 @@ static void answer_call(struct lock_survey *survey, int rc)
     survey->mutex = NULL;
 }
 
-/* Ends a survey with this code. May free it. */
 static void end(struct lock_survey *survey, int rc)
 {
     survey->rc = rc;
@@ -102,7 +99,7 @@ static struct lock_survey *enter(const void *data)
 
 static void read_next(struct lock_survey *survey);
 
-/* Puts the contents behind the name, in a new allocation. Returns false if memory is short. */
+/* Copies name and contents into one new allocation. Returns false if memory is short. */
 static bool keep(struct lock_survey *survey, const char *value, int size)
 {
     struct ls_participant *participant = &survey->list[survey->at];
@@ -189,7 +186,8 @@ static int copy_names(struct lock_survey *survey, char *const *names, int count)
     return LS_OK;
 }
 
-/* Sorts a copy of the list's pointers: the list itself is the client's. */
+/* Takes the names of the contenders, sorted. The list is the client's, so a copy of its pointers is
+ * sorted. */
 static int take_names(struct lock_survey *survey, const struct String_vector *list)
 {
     size_t size = (size_t)(list->count ? list->count : 1) * sizeof list->data[0];
@@ -210,7 +208,7 @@ static void on_names(int rc, const struct String_vector *list, const void *data)
     if (!survey->mutex) {
         discard(survey);
     } else if (rc == ZNONODE) {
-        end(survey, LS_OK); /* no parent, no participants */
+        end(survey, LS_OK);
     } else if (rc != ZOK) {
         end(survey, error_of(survey, rc));
     } else {
@@ -314,7 +312,7 @@ bool lock_participants_deliver(struct ls_session *session)
     bool complete = !survey->in_flight;
     survey->mutex = NULL;
     if (complete)
-        take_off(survey); /* otherwise its completion takes it off, perhaps while the callback runs */
+        take_off(survey); /* otherwise the survey's completion does that, perhaps while the callback runs */
     ls_env_unlock(session->env);
     if (options && options->ops && options->ops->on_participants)
         options->ops->on_participants(mutex, user, rc, list, count);

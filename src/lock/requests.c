@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Requests: paths are built here, on the stack, and the client copies them. */
+/* Requests. Paths are built on the stack, and the client copies them. */
 #include "lock/claim.h"
 
 #include <string.h>
@@ -30,7 +30,6 @@ static const struct ACL_vector *acl(const struct lock_claim *claim)
     return lock_request_acl(claim->place->session, claim->mutex);
 }
 
-/* Writes "<place>/" and returns its size. For the root that is the path itself. */
 static size_t put_place(const struct lock_place *place, char *out)
 {
     size_t size = place->size;
@@ -40,7 +39,7 @@ static size_t put_place(const struct lock_place *place, char *out)
     return size;
 }
 
-/* Writes the path of the claim's node without its sequence. Returns its size. */
+/* Writes the path of the claim's node up to its sequence. Returns its size. */
 static size_t put_prefix(const struct lock_claim *claim, char out[PATH_SIZE])
 {
     size_t size = put_place(claim->place, out);
@@ -133,8 +132,7 @@ int lock_request_exists(struct lock_claim *claim, stat_completion_t completion)
     return mark(claim, LOCK_FIRST, zoo_aexists(handle(claim), path, 0, completion, claim));
 }
 
-/* Returns the loan, or NULL. On a handle on loan all watches have one pair of function and context
- * (lent_handle.c). */
+/* Returns the loan, or NULL. On a loan all watches have one pair of function and context (lent_handle.c). */
 static const struct ls_loan *loan_of(const struct lock_claim *claim)
 {
     return claim->place->session->loan;
@@ -150,8 +148,8 @@ static void *watch_context(const struct lock_claim *claim)
     return loan_of(claim) ? claim->place->session->loan : (void *)(uintptr_t)claim->watch_id;
 }
 
-/* Returns the predecessor's path; NULL if memory is short. The path may be longer than the claim's own,
- * because another client has chosen the name. The claim keeps the name in one allocation. */
+/* Returns the predecessor's path in new memory, or NULL. The path may be longer than PATH_SIZE, because
+ * another client has chosen the name. */
 static char *ahead_path(const struct lock_claim *claim)
 {
     size_t name_size = strlen(claim->ahead) + 1;
@@ -187,8 +185,8 @@ int lock_request_delete(struct lock_claim *claim, void_completion_t completion)
     return mark_write(claim, LOCK_DELETE, stamped, rc);
 }
 
-/* zookeeper.h declares the completion of a removal as a pointer to a function pointer, but the client
- * takes the pointer itself for the function. */
+/* zookeeper.h declares the completion of a removal as a pointer to a function pointer. But the client takes
+ * this pointer itself for the function. */
 static void_completion_t *as_slot(void_completion_t completion)
 {
     union {
@@ -217,13 +215,15 @@ static bool is_shared(const struct lock_claim *claim, const char *path)
 }
 
 /* Removes the claim's watch on a path:
- * - On a handle of the session, all watches on the path are removed. Only claims of a mutex watch the path
- *   of a contender there. Removing one pair of function and context would ask the server whether there is
- *   a watch, and leave the watch in place. A pair is removed only if another claim needs the watch.
- * - On a loan, the pair is removed, unless another claim on the same path needs it.
  *
- * The client answers ZNOWATCHER at once for a pair that it does not have. A removal of all watches always
- * goes to the server, and ZNOWATCHER then comes with the completion. */
+ *   handle of the session, path not shared   all watches on the path
+ *   handle of the session, path shared       the claim's pair of function and context
+ *   loan, path not shared                    the one pair of the loan
+ *   loan, path shared                        nothing: the other claim needs the pair
+ *
+ * The removal of a pair leaves the server's watch in place. For a pair that it does not have, the client
+ * returns ZNOWATCHER at once. A removal of all watches always goes to the server, and ZNOWATCHER comes with
+ * the completion. */
 static int remove_watch(struct lock_claim *claim, const char *path, void_completion_t completion)
 {
     int rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Revocation: a holder is asked to give the lock back. It decides itself whether it does.
+/* Revocation: a client asks a holder to give the lock back. The holder decides whether it does.
  *
  * The holder's side is the ear of its claim, the state of the watch on its own node:
  *
@@ -11,24 +11,24 @@
  *     |        |  '------------------> OFF
  *     '--LATER<'
  *
- *   DEAF      -> READING    lock_revoke_go: the lock is held and revocable, or several leases are on the way
+ *   DEAF      -> READING    lock_revoke_go: the lock is held and revocable, or a taker may lack some leases
  *   READING   -> LISTENING  on_read: the watch is set; if the contents are a request, the owner is told
  *   READING   -> DEAF       on_read: the answer was lost with the link; the next CONNECTED reads again
- *   READING   -> LATER      on_read: not now, or lost though the link stands
+ *   READING   -> LATER      on_read: the server refused for now, or the answer was lost on a live link
  *   READING   -> OFF        on_read: the node is gone, or may not be read
  *   LATER     -> DEAF       lock_revoke_again: the retry timer, or a new connection
  *   LISTENING -> READING    lock_revoke_heard: CHANGED, by way of DEAF; the event does not tell the contents
  *   LISTENING -> OFF        lock_revoke_heard: DELETED, mostly by the holder's release; or on_unlistened
- *   any       -> DEAF       lock_revoke_lost: the session is gone. A read in flight stays until its answer.
+ *   any       -> DEAF       lock_revoke_lost: the session is gone; READING stays until the read is answered
  *
- * No state of the ear delays the claim. A release sends its delete behind a read that is in flight, and the
- * watch that this read sets fires with the delete. A claim that only waits has no such watch: a request that
- * came before the grant is in the node, and the first read finds it. A claim in LOCK_TAKING uses only the end
- * of its node (semaphore.c). A node that was not written after its creation (version 0) contains no request,
- * whatever its owner put in.
+ * - No state of the ear delays the claim. A release sends its delete behind a read in flight, and the watch
+ *   that this read sets fires with the delete.
+ * - A pending claim has no such watch: the first read after the grant finds an earlier request in the node.
+ *   Only a taker in LOCK_TAKING has one, to learn of the end of its node (semaphore.c).
+ * - A node that was not written after its creation (version 0) contains no request.
  *
- * The asker's side is one set. It depends on no state and is not repeated: if its answer is lost, the asker
- * is unsure, and asking twice does no harm. */
+ * The asker's side is one set of the node, which is not repeated. If its answer is lost, the asker is unsure,
+ * and asking twice does no harm. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
@@ -49,8 +49,7 @@ static bool is_request(const char *value, int size, const struct Stat *stat)
     return stat && stat->version && value && size == REQUEST_SIZE && !memcmp(value, REQUEST, REQUEST_SIZE);
 }
 
-/* Repeats the read later. Without a timer the next connection, or a timer for another request, is the next
- * chance. */
+/* Repeats the read by the retry timer, or else by a later timer or at the next connection. */
 static void read_later(struct lock_claim *claim)
 {
     int err;
@@ -59,7 +58,6 @@ static void read_later(struct lock_claim *claim)
     (void)lock_session_retry(session_of(claim), &err);
 }
 
-/* Returns whether the claim needs a watch on its own node. */
 static bool wants_to_listen(const struct lock_claim *claim)
 {
     bool revocable = claim->mutex && claim->mutex->revocable;
@@ -105,7 +103,7 @@ static void on_read(int rc, const char *value, int size, const struct Stat *stat
         failed(claim, rc);
     }
     if (claim->state > LOCK_HELD)
-        lock_mutex_go(claim); /* the claim may have waited for this answer */
+        lock_mutex_go(claim); /* an ended claim may have waited for this answer */
     lock_mutex_leave(session);
 }
 
@@ -176,7 +174,7 @@ void lock_revoke_unlisten(struct lock_claim *claim)
     int rc = lock_request_unlisten(claim, on_unlistened);
     LS_SOMETIMES("listener-is-taken-back");
     if (rc == ZNOWATCHER)
-        /* a pair was to be removed (requests.c); it has fired, and its event is on the way */
+        /* on a pair of function and context (requests.c): it has fired, or another claim needs it */
         claim->ear = LOCK_EAR_OFF;
     else if (rc != ZOK && lock_session_verdict(rc) != LOCK_DYING)
         lock_janitor_again(claim);
@@ -187,11 +185,11 @@ void lock_revoke_unlisten(struct lock_claim *claim)
 struct lock_ask {
     struct lock_ask *next;
     struct ls_session *session;
-    struct lock_call *call; /* the blocking caller */
-    struct ls_ref done;     /* the caller's function, as a reference */
+    struct lock_call *call; /* the blocking caller; NULL: `done` is to be called */
+    struct ls_ref done;     /* an ls_revoke_fn */
     void *user;
     int32_t rc;
-    bool over;
+    bool over; /* answered, with `rc` */
 };
 
 static void unlink_ask(struct lock_ask *ask)
@@ -252,7 +250,6 @@ static bool is_contender(enum lock_role role, const char *name)
     return lock_names_key(role, name, &key) == LOCK_KEY_CONTENDER;
 }
 
-/* Returns whether a name is that of a contender of a mutex, of a read-write lock, or of a latch. */
 static bool is_any_contender(const char *name)
 {
     return is_contender(LOCK_ROLE_MUTEX, name) || is_contender(LOCK_ROLE_READER, name) ||
@@ -319,8 +316,6 @@ bool lock_revoke_deliver(struct ls_session *session)
     return true;
 }
 
-/* ---- public ---- */
-
 static void reserve_if_held(struct lock_claim *claim)
 {
     if (claim->state == LOCK_HELD)
@@ -351,7 +346,6 @@ int ls_mutex_make_revocable(struct ls_mutex *mutex)
     return rc;
 }
 
-/* Writes place/name. Returns false if it does not fit. */
 static bool put_path(const struct lock_place *place, const char *name, char *path, size_t size)
 {
     size_t place_size = place->size > 1 ? place->size : 0;

@@ -7,21 +7,18 @@
  * for the nearest writer before it, a writer for the nearest contender. So the end of one node wakes one
  * writer, or readers alone.
  *
- * Downgrade. An owner that holds the write lock and asks for the read lock gets a node with the sequence of
- * its writer, as of Curator 5.5. A contender behind the writer is behind that reader too, and is not admitted
- * when the writer goes.
+ * Downgrade. If the owner of a write lock asks for the read lock, the reader's node gets the sequence of the
+ * writer's node, as of Curator 5.5. A contender behind the writer is behind that reader too.
  *   Claim. Between the grant of the write lock and the release of the read lock no other writer is granted.
- *   Why. The reader is granted by a list that contains its writer's node (lock_rwlock_stands). At that
- *   moment both nodes exist, and the writer's has existed since its grant: an attempt id is used once.
+ *   Why. The reader is granted by a list that contains its writer's node (lock_rwlock_stands). So both nodes
+ *   existed at one moment. The writer's node has existed since its grant, because an attempt id is used once.
  *   Checked by. scenarios/explore/rwlock_downgrade_2.scn and rwlock_downgrade_3.scn.
- * The write lock is not given back while that reader is pending (lock_rwlock_is_needed). If the writer's node
- * goes, the reader is refused: its node is before contenders that may hold the lock already. */
+ * The write lock cannot be released while that reader is pending (lock_rwlock_is_needed). If the writer's
+ * node is gone, the reader is refused: contenders behind its node may hold the lock already. */
 #include "lock/claim.h"
 
 #include <lockstep/rwlock.h>
 #include <stddef.h>
-
-/* ---- the other half ---- */
 
 static const struct ls_mutex *other_half(const struct ls_mutex *mutex)
 {
@@ -31,7 +28,6 @@ static const struct ls_mutex *other_half(const struct ls_mutex *mutex)
     return &((const struct ls_rwlock *)(const void *)(at - offsetof(struct ls_rwlock, write)))->read;
 }
 
-/* Returns the owner's claim on the other half; NULL if the owner has none, or the other half is closed. */
 static const struct lock_claim *claim_of_other_half(const struct ls_mutex *mutex, uint64_t owner)
 {
     const struct ls_mutex *other = other_half(mutex);
@@ -77,8 +73,6 @@ bool lock_rwlock_stands(const struct lock_claim *writer, const struct String_vec
     lock_names_prefix(LOCK_ROLE_WRITER, prefix, writer->attempt);
     return lock_names_find(list, prefix);
 }
-
-/* ---- life ---- */
 
 int ls_rwlock_init(struct ls_rwlock *lock, struct ls_session *session, const char *path,
                    const struct ls_mutex_options *options)

@@ -3,32 +3,31 @@
 
 /* Semaphore: two mutexes below one path, as in Curator's InterProcessSemaphoreV2.
  *
- *   PATH/locks    a line of mutex contenders, the takers. Each acquire has one.
+ *   PATH/locks    the line: each acquire has a mutex contender there, its taker.
  *   PATH/leases   a node for each lease that is held, and the nodes of the first taker.
  *
- * A taker that is first in its line creates the nodes of its leases and keeps its place until all of them are
- * granted (LOCK_TAKING). So one client at a time waits for room. Only that client watches the list of leases.
+ * A taker that is first in the line creates the nodes of its leases and keeps its place until all of them are
+ * granted (LOCK_TAKING). So one client at a time waits for room and watches the list of leases.
  *
  * Admission. A lease is granted by a list that contains its own node, if fewer children than the capacity
  *   stand before that node.
- *   Claim. At no time are more leases held than the capacity.
- *   Why. Take the held lease with the largest sequence. Each other held lease was created before it. The list
- *   by which it was granted contained the others, and counted them.
- *   Curator counts all children, those behind the own node included. Curator grants no lease that this rule
- *   does not grant.
+ *   Claim. If all clients have one capacity that does not change, no more leases are held at once.
+ *   Why. Take the held lease with the largest sequence. Each other held lease was created before it and still
+ *   exists, so the list that granted it contained and counted the others. Curator counts the children behind
+ *   the own node too, so it grants no lease that this rule does not grant.
  *   Checked by. scenarios/explore/semaphore_*.scn.
- * The proof does not use the line. The line is for fairness, and for one wake-up per lease. It also prevents
- * that two acquires, each with some of its leases, wait for each other.
+ * The proof does not use the line. The line gives fairness, and one wake-up per lease. It also prevents that
+ * two acquires, each with some of its leases, wait for each other.
  *
- * An operator may delete the place of a taker. Then the next one in line takes leases as well. Therefore a
- * taker of several leases watches its place while it waits for room (revoke.c has the states of that watch).
- * When its place is gone, it gives back what it has and queues again.
+ * If an operator deletes the node of a taker in the line, the next taker takes leases as well. Therefore a
+ * taker of several leases watches that node while it waits for room (revoke.c). If the node is gone, the
+ * taker gives its leases back and queues again.
  *   Claim. No two takers wait for each other for ever.
- *   Why. All such takers but one have lost their place, and learn of that by the watch.
+ *   Why. All takers in LOCK_TAKING but one have lost their node in the line, and learn of that by the watch.
  *   Checked by. scenarios/explore/semaphore_several_evicted_2.scn.
  *
- * Leases of an acquire that fails, or whose session is lost, go to the janitor. The taker ends, or queues
- * again. Until the acquire is answered, claim->taker of its leases is set, and claim->told is not. */
+ * If an acquire fails or its session is lost, its leases go to the janitor. Until the acquire is answered,
+ * claim->taker of its leases is set, and claim->told is not. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
@@ -72,16 +71,13 @@ bool lock_semaphore_is_exceeded(const struct lock_claim *lease, const struct loc
     return (uint32_t)view->before > lease->place->largest + own;
 }
 
-/* ---- taking ---- */
-
-/* Returns whether the number of a lease is free. A lease that was lost and not released does not count. */
+/* Returns whether no lease with this number is asked for or held. A tomb does not count. */
 static bool is_free(const struct ls_mutex *leases, uint64_t number)
 {
     const struct lock_claim *claim = lock_index_find(leases, number);
     return !claim || claim->state == LOCK_TOMB;
 }
 
-/* Asks for one lease. The first lease that cannot be asked for ends the acquire. */
 static int take_one(struct lock_claim *taker, struct ls_mutex *leases, uint64_t number)
 {
     if (leases->closing || !leases->session)
@@ -111,15 +107,15 @@ void lock_semaphore_take(struct lock_claim *claim)
     }
 }
 
-/* Returns the lease of a taker at this place; NULL if it is not asked for, or has ended. */
+/* Returns the taker's lease number `place`, from 0; NULL if it is not asked for yet, or has ended. */
 static struct lock_claim *lease_at(const struct lock_claim *taker, uint32_t place)
 {
     struct lock_claim *lease = lock_index_find(leases_of(taker->mutex), taker->owner + place);
     return lease && lease->taker == taker ? lease : NULL;
 }
 
-/* Ends an acquire whose leases are all granted: the owner is told of the first one, and the taker leaves
- * the line. */
+/* Ends an acquire whose leases are all granted. The first lease answers for all, and the taker leaves the
+ * line. */
 static void complete(struct lock_claim *taker)
 {
     struct lock_claim *first = lease_at(taker, 0);
@@ -140,8 +136,7 @@ static void complete(struct lock_claim *taker)
     lock_mutex_go(taker);
 }
 
-/* A granted lease that the list does not show is gone, or the list was older. In both cases it is searched
- * for. */
+/* If the list lacks a granted lease, the lease's node is gone or the list is older than the node. */
 void lock_semaphore_look(struct lock_claim *lease, const struct String_vector *list)
 {
     for (uint32_t i = 0; lease->taker && i < lease->taker->units; i++) {
@@ -184,8 +179,6 @@ void lock_semaphore_told(struct lock_claim *first)
     first->units = 0;
 }
 
-/* ---- the place of a taker is deleted ---- */
-
 bool lock_semaphore_may_lack_some(const struct lock_claim *claim)
 {
     return claim->state == LOCK_TAKING && claim->units > 1;
@@ -198,8 +191,6 @@ void lock_semaphore_begin_again(struct lock_claim *taker)
     taker->ear = LOCK_EAR_DEAF;
     lock_mutex_begin_again(taker);
 }
-
-/* ---- ends without an answer ---- */
 
 void lock_semaphore_lose(struct lock_claim *lease)
 {
@@ -220,8 +211,6 @@ void lock_semaphore_give_up(struct lock_claim *taker)
         lock_queue_note(lease, LOCK_NOTE_GO);
     }
 }
-
-/* ---- life ---- */
 
 static bool capacity_is_valid(uint32_t capacity)
 {
@@ -262,7 +251,7 @@ static void look_again(struct ls_mutex *leases)
         next = claim->next;
         if (claim->mutex != leases || claim->state != LOCK_WAITING)
             continue;
-        claim->state = LOCK_LISTING; /* the watch stays set, which does no harm */
+        claim->state = LOCK_LISTING; /* its watch stays set */
         lock_mutex_go(claim);
     }
 }
@@ -309,8 +298,6 @@ int ls_semaphore_close(struct ls_semaphore *semaphore)
     return ls_mutex_close(&semaphore->leases);
 }
 
-/* ---- asynchronous core ---- */
-
 int lock_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms,
                            struct lock_call *call)
 {
@@ -341,8 +328,6 @@ int ls_semaphore_cancel(struct ls_semaphore *semaphore, uint64_t first)
 {
     return ls_mutex_cancel(&semaphore->line, first);
 }
-
-/* ---- blocking shell ---- */
 
 int ls_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The session: one handle after the other, and what is known about the present one.
+/* The session: one handle after the other, and the state of the present one.
  *
  *   NEW --start--> CONNECTING ---> CONNECTED <--> SUSPENDED
  *                      ^               ^              ^
@@ -12,17 +12,17 @@
  *   any open   -> CONNECTED   on_connected: a handshake ended, with the same session id or the first one
  *   CONNECTED  -> SUSPENDED   on_suspended: the established link is gone (F2)
  *   any open   -> READ_ONLY   on_read_only: a handshake ended with a server that is cut off from its quorum
- *   any open   -> LOST        lose: expired, or replaced by the server without a word (Z44)
+ *   any open   -> LOST        lose: expired, or replaced by the server without an event (Z44)
  *   LOST       -> CONNECTING  on_reopen_timer: the old handle is closed, then a new one is opened;
  *                             or lent_handle.c
- *   any open   -> FAILED      fail: credentials refused, or no handle and the policy is exhausted
+ *   any open   -> FAILED      fail: credentials refused, no memory, or no handle and the policy is exhausted
  *
- * CONNECTED is the only state in which requests are sent. In the others the client would queue them, and each
- * would make it try to connect at once (F11, F12). Nor are they sent once a server has answered that the
- * session is over (`dying`): each would be refused, and the event of the end comes next.
+ * Requests are sent in CONNECTED alone. In other states the client would queue them, and each would make it
+ * try to connect at once (F11, F12). After an answer that the session is over (`dying`), none is sent either:
+ * the server would refuse it, and the event of the end is about to come.
  *
- * In LOST the handle is dead or about to be closed: its late completions are only counted. Every claim has
- * been reset by then. The next handle is opened after the old one is closed, so no completion can meet the
+ * In LOST the handle is dead or about to be closed. All claims were reset, and late completions change only
+ * counts of requests. The next handle is opened after the old one is closed, so no completion can meet the
  * wrong session. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
@@ -41,8 +41,6 @@ bool lock_session_is_open(const struct ls_session *session)
 {
     return session->state >= LS_STATE_CONNECTING && session->state <= LS_STATE_SUSPENDED;
 }
-
-/* ---- verdicts ---- */
 
 enum lock_verdict lock_session_verdict(int zk_rc)
 {
@@ -78,11 +76,12 @@ bool lock_session_ready(const struct ls_session *session)
     return session->state == LS_STATE_CONNECTED && session->zh && !session->dying;
 }
 
-/* ---- belief: how long ago was the last moment at which the session certainly lived? ----
+/* ---- belief ----
  *
- * The moment before the send of an answered write or sync is such a moment. The moment after the send is
- * none: the process may be stopped between the two. One send at a time is stamped. Its answer is the
- * `measured`th from now, because answers come in the order of requests (F36, F40). */
+ * The belief's age counts from a moment at which the session certainly lived: before the send of a write or
+ * sync whose answer is a proof. A stamp after the send would be too young: the process may be stopped in
+ * between. One request at a time is stamped. Its answer is the `measured`th from now on among those of writes
+ * and syncs, because answers come in the order of requests (F36, F40). */
 
 static int64_t age_ms(const struct ls_session *session)
 {
@@ -93,15 +92,14 @@ bool lock_session_stamp(struct ls_session *session)
 {
     if (session->measured)
         return false;
-    /* The present belief is as new as can be. In an untimed world it stays so, and measuring adds no
-     * states there. */
+    /* An age of 0 cannot be improved. In a world without time it is always 0, so stamps add no states. */
     if (!session->unproven && !age_ms(session))
         return false;
     ls_env_stamp(session->env, &session->stamps[!session->slot]);
     return true;
 }
 
-/* Forgets the request that is measured: equal futures have equal bytes. */
+/* Forgets the stamped request, and zeroes its stamp: states that behave alike have equal bytes. */
 static void measure_nothing(struct ls_session *session)
 {
     session->measured = 0;
@@ -136,8 +134,7 @@ void lock_session_unclaimed(struct ls_session *session)
         forget_belief(session);
 }
 
-/* Returns whether only a server that knows the session gives this code. Then the session lived at that
- * request. */
+/* Returns whether a server gives this code only for a request of a living session. */
 static bool is_proof(int zk_rc)
 {
     return zk_rc == ZOK || zk_rc == ZNONODE || zk_rc == ZNODEEXISTS;
@@ -205,7 +202,6 @@ static void on_proof(int rc, const char *value, const void *data)
     lock_mutex_leave(session);
 }
 
-/* Sends a sync as a sign of life: while a lock is held, and at the start of a loan. */
 void lock_session_prove(struct ls_session *session)
 {
     if (session->proving || !lock_session_ready(session))
@@ -243,8 +239,6 @@ void lock_session_granted(struct ls_session *session)
                              session);
 }
 
-/* ---- all claims ---- */
-
 void lock_session_each(struct ls_session *session, void (*step)(struct lock_claim *claim))
 {
     struct lock_claim *next;
@@ -273,7 +267,7 @@ static void forget_requests(struct lock_claim *claim)
 
 void lock_session_drained(struct ls_session *session)
 {
-    session->unanswered = 0; /* nothing is measured: the session has been forgotten before */
+    session->unanswered = 0; /* `measured` is 0: the belief was forgotten with the session */
     session->proving = 0;
     lock_session_each(session, forget_requests);
     lock_participants_drained(session);
@@ -281,8 +275,6 @@ void lock_session_drained(struct ls_session *session)
     lock_blocking_drained(session);
     lock_count_drained(session);
 }
-
-/* ---- the end of a session ---- */
 
 static void forget_session(struct ls_session *session)
 {
@@ -324,15 +316,12 @@ static void lose(struct ls_session *session)
         fail(session, LS_ENOMEM, LS_SESSION_GAVE_UP);
 }
 
-/* ---- events of the client ---- */
-
 static void fail_if_trying(struct lock_claim *claim)
 {
     if (claim->try_only && lock_mutex_pending(claim))
         lock_mutex_fail(claim, LS_EBUSY, 0);
 }
 
-/* Repeats at a new connection what a back-off delays: the connection is reason enough. */
 static void go_anew(struct lock_claim *claim)
 {
     claim->retry = 0;
@@ -340,8 +329,8 @@ static void go_anew(struct lock_claim *claim)
     lock_mutex_go(claim);
 }
 
-/* Adds the credentials. Returns false if the link is gone already, and the next event tells how it goes on
- * (F16); or if memory is short. */
+/* Adds the credentials. Returns false if the link is gone already and another event follows (F16), and after
+ * a failure of the session for lack of memory. */
 static bool authenticate(struct ls_session *session, zhandle_t *zh)
 {
     int rc = lock_access_add_auths(session, zh);
@@ -398,7 +387,7 @@ void lock_session_event(struct ls_session *session, zhandle_t *zh, int state)
 {
     if (!lock_session_is_open(session)) {
         LS_SOMETIMES("late-event-of-a-dead-handle");
-        return; /* a late event of a handle that is given up */
+        return;
     }
     session->zh = zh; /* the event may come before zookeeper_init() has returned the handle (F19) */
     session->assumed = 0;
@@ -431,16 +420,16 @@ static void on_default_watch(zhandle_t *zh, int type, int state, const char *pat
     lock_mutex_leave(session);
 }
 
-/* ---- handles ---- */
-
-/* Both calls drop the mutex: zookeeper_init() may call the watcher, a close waits for the completion
- * thread.
+/* ---- handles ----
  *
- * The client by itself looks up its servers' names on each turn of its loop, some times for each request.
- * It sends no ping while it waits for that answer. Here it looks them up whenever it connects. */
+ * Opening and closing a handle drop the mutex: zookeeper_init() may call the watcher, and zookeeper_close()
+ * waits for the completion thread.
+ *
+ * By default the client looks up the names of its servers on each turn of its loop, and sends no ping until
+ * that is answered. The resolution delay of -1 lets it look them up only when it connects. */
 
-/* Returns the error of zookeeper_init(). EINVAL also means that no name server could be reached
- * (EAI_AGAIN). */
+/* Returns the error for errno after zookeeper_init(). EINVAL also means that no name server was reached
+ * (EAI_AGAIN), so it is LS_EINVAL only for a malformed connect string. */
 static int open_error(const struct ls_session *session, int error)
 {
     if (error == EINVAL && !lock_access_hosts_are_valid(session->hosts))
@@ -470,7 +459,7 @@ static int open_handle(struct ls_session *session)
         return open_error(session, error);
     }
     if (!session->zh)
-        session->zh = zh; /* kept for the close only: until the first event no request is sent on it */
+        session->zh = zh; /* for the close: no request is sent on it before its first event */
     return LS_OK;
 }
 
@@ -504,7 +493,7 @@ static void open_again(struct ls_session *session)
         lock_telemetry_log(session, LS_LOG_WARNING, "no handle could be opened: %s", ls_strerror(err));
     if (err && !lock_session_retry(session, &err))
         fail(session, err, LS_SESSION_GAVE_UP);
-    /* The first events may have come, and ended the session, while the handle was being opened. */
+    /* An event may have ended the session while open_handle() had dropped the mutex. */
     if (!err && session->state == LS_STATE_LOST && !session->reopen_timer.armed &&
         ls_env_timer_start(session->env, &session->reopen_timer, "reopen-timer", 0, on_reopen_timer, session))
         fail(session, LS_ENOMEM, LS_SESSION_GAVE_UP);
@@ -514,15 +503,13 @@ static void on_reopen_timer(void *context)
 {
     struct ls_session *session = context;
     if (session->state != LS_STATE_LOST || session->opening)
-        return; /* the thread that opens a handle handles its loss */
+        return; /* while a thread opens a handle, that thread handles its loss (open_again) */
     LS_SOMETIMES("next-handle-after-the-end");
     close_handle(session);
     if (session->state == LS_STATE_LOST)
         open_again(session);
     lock_queue_deliver(session);
 }
-
-/* ---- retries ---- */
 
 static void go_again(struct lock_claim *claim)
 {
@@ -557,7 +544,7 @@ static void count_retry(struct ls_session *session, const struct ls_retry_policy
 {
     if (!session->retries)
         ls_env_stamp(session->env, &session->failing);
-    /* Beyond the longest delay the number matters only to a policy that counts. */
+    /* From 16 on the delay does not grow by default, so only a policy that counts needs a larger number. */
     uint32_t bound = policy && policy->kind == LS_RETRY_TIMES ? UINT16_MAX : 16;
     if (session->retries < bound)
         session->retries++;
@@ -592,11 +579,11 @@ bool lock_session_retry(struct ls_session *session, int *err)
 
 /* ---- creates that may break the link ----
  *
- * A server that refuses to read a create closes the link (F78 has a case; contents beyond its limit are
- * another). All other requests on that link are lost too, for every claim of the session. So after
- * LOCK_LOST_SUSPECT losses in a row, a claim sends its next create after a delay, and alone among such
- * claims. The claim with the fewest losses goes first: a create that was lost beside the bad one is served
- * then, and the bad one waits longer each time. */
+ * A server that refuses to read a create closes the link, for example if the contents are beyond its limit
+ * (F78 has another case). All requests on that link are lost, for every claim of the session. So after
+ * LOCK_LOST_SUSPECT losses in a row a claim is a suspect: it is set aside. Suspects send their creates one by
+ * one, each after a delay that grows with the claim's losses. The suspect with the fewest losses goes first.
+ * So a create that was lost beside a bad one is served, and the bad one waits longer each time. */
 
 static struct lock_claim *next_suspect(const struct ls_session *session)
 {
@@ -616,7 +603,7 @@ static int64_t suspect_delay_ms(struct ls_session *session, const struct lock_cl
     if (policy)
         own = *policy;
     if (own.kind == LS_RETRY_ELAPSED)
-        own.kind = LS_RETRY_FOREVER; /* the time of the first loss is not kept */
+        own.kind = LS_RETRY_FOREVER; /* the time since the first loss is not known */
     return ls_retry_delay_ms(&own, claim->lost - LOCK_LOST_SUSPECT, 0, jitter(session));
 }
 
@@ -626,7 +613,7 @@ static bool arm_create_timer(struct ls_session *session, int64_t delay_ms)
                                on_create_timer, session);
 }
 
-/* Lets a claim go on that was set aside. Without a timer, nothing else would wake it. */
+/* Lets a claim that is set aside go on without its delay, because there is no memory for the timer. */
 static void go_unguarded(struct lock_claim *claim)
 {
     claim->aside = 0;
@@ -654,6 +641,16 @@ static void on_create_timer(void *context)
     lock_queue_deliver(session);
 }
 
+void lock_session_count_lost(struct lock_claim *claim)
+{
+    const struct ls_retry_policy *policy = options_of(claim->place->session)->retry;
+    /* From LOCK_LOST_MAX on the delay does not grow by default, so only a policy that counts needs a larger
+     * number. */
+    uint16_t bound = policy && policy->kind == LS_RETRY_TIMES ? UINT16_MAX : LOCK_LOST_MAX;
+    if (claim->lost < bound)
+        claim->lost++;
+}
+
 bool lock_session_set_aside(struct lock_claim *claim, int *err)
 {
     struct ls_session *session = claim->place->session;
@@ -675,8 +672,8 @@ void lock_session_acquit(struct lock_claim *claim)
     bool suspect = claim->lost >= LOCK_LOST_SUSPECT;
     claim->lost = 0;
     const struct lock_claim *next = suspect ? next_suspect(session) : NULL;
-    /* This claim's create did not break the link, so claims that were lost no more often are served one
-     * after the other. */
+    /* The create of this suspect did not break the link. A next suspect with the least number of losses
+     * probably does not either, so it goes without a delay. */
     if (next && next->lost == LOCK_LOST_SUSPECT && !arm_create_timer(session, 0))
         await_next_suspect(session);
 }
@@ -690,8 +687,6 @@ uint32_t lock_session_sweep_delay_ms(struct ls_session *session)
     endless.kind = LS_RETRY_FOREVER;
     return (uint32_t)ls_retry_delay_ms(&endless, session->sweeps, 0, jitter(session));
 }
-
-/* ---- public ---- */
 
 int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
                     const struct ls_session_options *options)
@@ -711,7 +706,7 @@ int ls_session_init(struct ls_session *session, struct ls_env *env, const char *
     return LS_OK;
 }
 
-/* Ends the acquires that other threads began while the handle was being opened. */
+/* Fails the acquires that other threads began while the handle was being opened. The session is NEW again. */
 static void start_failed(struct ls_session *session, int err)
 {
     session->failure = (int8_t)err;
@@ -769,8 +764,8 @@ static void end_session(struct ls_session *session)
     lock_queue_wait_quiet(session);
 }
 
-/* Closes a session that no other thread is closing. Another thread that wants to close it waits for the
- * end of this call, and has left before this call returns: then the session's memory may go. */
+/* Closes a session that no other thread is closing. Before it returns, all threads that wait for its end have
+ * left, so the session's memory may go. */
 static int close_session(struct ls_session *session)
 {
     session->closing = 1;
@@ -841,11 +836,10 @@ enum ls_session_state ls_session_state(const struct ls_session *session)
     return state;
 }
 
-/* A running call of ls_session_wait_connected(). */
 struct connect_wait {
     struct ls_session *session;
     struct ls_timer timer;
-    bool over; /* its time has run out */
+    bool over; /* the timeout has passed */
 };
 
 static int connection_rc(const struct ls_session *session)
@@ -858,7 +852,7 @@ static int connection_rc(const struct ls_session *session)
     case LS_STATE_NEW:
     case LS_STATE_CLOSED:
         return LS_ECLOSED;
-    default: /* unless that changes in time; a session on loan that is ending gets no further handle */
+    default: /* not yet; a session on loan that is ending gets no further handle */
         return session->ending ? LS_ECLOSED : LS_ETIMEDOUT;
     }
 }

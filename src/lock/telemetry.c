@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The log and the counters. Their memory and their numbers are the caller's. A session without counters
- * holds nothing that grows, so without log and counters no state differs.
- *
- * Lines are stored here under the mutex. lock_queue_deliver() writes them without it, before the answers
- * and events that they are about. */
+/* The log and the counters. They lie in objects of the caller, so a session without them has no number that
+ * grows. Lines are stored under the environment's mutex. lock_queue_deliver() writes them with the mutex
+ * dropped, before the answers and events that they are about. */
 #include "lock/telemetry.h"
 #include "lock/claim.h"
 
@@ -34,8 +32,6 @@ static struct ls_mutex_counters *mutex_counters(const struct ls_mutex *mutex)
     const struct ls_mutex_options *options = mutex ? lock_queue_deref(mutex->options) : NULL;
     return options ? options->counters : NULL;
 }
-
-/* ---- the log ---- */
 
 void lock_telemetry_log(struct ls_session *session, enum ls_log_level level, const char *format, ...)
 {
@@ -67,7 +63,7 @@ static void take_line(struct ls_log *log, struct ls_log_line *line)
     log->count--;
 }
 
-/* Logs how many lines were dropped. There is room for the line: one has just been taken. */
+/* Logs how many lines were dropped. A line has just been taken, so there is room. */
 static void tell_dropped(struct ls_session *session, struct ls_log *log)
 {
     uint32_t dropped = log->dropped;
@@ -89,8 +85,6 @@ bool lock_telemetry_deliver(struct ls_session *session)
     ls_env_lock(session->env);
     return true;
 }
-
-/* ---- session events ---- */
 
 static const char *text_of(enum ls_session_event event)
 {
@@ -148,8 +142,6 @@ void lock_telemetry_event(struct ls_session *session, enum ls_session_event even
                            text_of(event));
 }
 
-/* ---- locks ---- */
-
 static void add(struct ls_mutex_counters *counters, size_t field, uint32_t amount)
 {
     if (counters)
@@ -195,8 +187,8 @@ static void time_handover(const struct lock_claim *claim, struct ls_mutex_counte
         counters->handover_ms_max = elapsed_ms;
 }
 
-/* Ends the time from a wake-up to a grant. A claim that has ended, or waits again, is not timed: its
- * memory may soon be reused. */
+/* Stops timing the way of a claim from a wake-up to its grant. Without a grant, no time is counted. `awake`
+ * is cleared in any case, because the claim's memory may be reused. */
 static void end_handover(const struct lock_claim *claim, bool granted)
 {
     struct both both = counters_of(claim);
@@ -217,7 +209,7 @@ void lock_telemetry_waits(const struct lock_claim *claim)
                        LOCK_WHO(claim));
 }
 
-/* Returns how often an acquire counts: for a semaphore, the number of leases that it asks for. */
+/* Returns as how many acquires a claim counts: a taker as many as the leases that it asks for. */
 static uint32_t leases_of(const struct lock_claim *claim)
 {
     return lock_semaphore_is_taker(claim) ? claim->units : 1;
@@ -262,8 +254,6 @@ void lock_telemetry_lost(const struct lock_claim *claim, const char *how)
                        claim->place->path, LOCK_WHO(claim), how);
 }
 
-/* ---- revocation ---- */
-
 void lock_telemetry_asked(const struct lock_claim *claim)
 {
     lock_telemetry_log(claim->place->session, LS_LOG_DEBUG, "%s: %s %llu is asked to give the lock back",
@@ -275,7 +265,7 @@ void lock_telemetry_revoked(const struct lock_claim *claim)
     LOCK_COUNT(claim, revocations);
 }
 
-/* Returns the level of a failed read for requests. If the node is gone, the lock is lost, or about to be. */
+/* Returns the level of a failed read of a holder's own node. If the node is gone, the hold is lost. */
 static enum ls_log_level level_of_miss(int zk_rc)
 {
     switch (lock_session_verdict(zk_rc)) {
@@ -304,7 +294,8 @@ void lock_telemetry_asks(struct ls_session *session, const char *path)
     lock_telemetry_log(session, LS_LOG_DEBUG, "%s: asked to give the lock back", path);
 }
 
-/* A request that came too late, or during the end of the session, is no failure of this program. */
+/* Counts a failed request. If it came too late, or the session was ending, that is no error
+ * (LS_LOG_DEBUG). */
 void lock_telemetry_ask_answered(struct ls_session *session, int rc, int zk_rc)
 {
     struct ls_session_counters *counters = session_counters(session);
@@ -316,8 +307,6 @@ void lock_telemetry_ask_answered(struct ls_session *session, int rc, int zk_rc)
                        "a request to give a lock back failed: %s (%d)",
                        rc == LS_EUNSURE ? "its answer was lost" : ls_strerror(rc), zk_rc);
 }
-
-/* ---- public ---- */
 
 int ls_session_counters(const struct ls_session *session, struct ls_session_counters *out)
 {

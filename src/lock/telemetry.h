@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The interface of log and counters for the core. Every function expects the mutex to be held, and writes
+/* The log and the counters, as the core calls them. Every function expects the mutex to be held, and writes
  * nothing into the session or its claims. Without a log and counters it does nothing. */
 #ifndef LOCK_TELEMETRY_H
 #define LOCK_TELEMETRY_H
@@ -15,22 +15,20 @@ struct lock_claim;
 __attribute__((format(printf, 3, 4))) void
 lock_telemetry_log(struct ls_session *session, enum ls_log_level level, const char *format, ...);
 
-/* Returns whether lines wait; writes one, dropping the mutex meanwhile, and returns false if there was
- * none. */
+/* Returns whether lines wait; writes one with the mutex dropped, and returns false if there was none. */
 bool lock_telemetry_waiting(const struct ls_session *session);
 bool lock_telemetry_deliver(struct ls_session *session);
 
 /* Counts and logs a session event, whether it will be delivered or not. */
 void lock_telemetry_event(struct ls_session *session, enum ls_session_event event);
 
-/* Adds to a field of struct ls_mutex_counters, for the claim's mutex and its session; LOCK_COUNT adds 1. */
+/* Adds to the counter at offset `field` of struct ls_mutex_counters, of the claim's mutex and its session. */
 void lock_telemetry_add(const struct lock_claim *claim, size_t field, uint32_t amount);
 #define LOCK_ADD(claim, field, amount)                                                                       \
     lock_telemetry_add((claim), offsetof(struct ls_mutex_counters, field), (amount))
 #define LOCK_COUNT(claim, field) LOCK_ADD(claim, field, 1)
 
-/* The owner of a claim for a format of "%s %llu": a thread by its number, or an owner that the program has
- * numbered. */
+/* The owner of a claim, for "%s %llu" in a format. */
 #define LOCK_WHO(claim)                                                                                      \
     ((claim)->owner & LS_ENV_THREAD ? "thread" : "owner"),                                                   \
         (unsigned long long)((claim)->owner & ~LS_ENV_THREAD)
@@ -43,8 +41,8 @@ void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc);
 void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, int zk_rc);
 void lock_telemetry_lost(const struct lock_claim *claim, const char *how); /* "its session" */
 
-/* Count and log a holder's side of revocation: a request was found, its owner was told, a read has failed.
- * Then the asker's side: a request was sent to the holder at a path, and was answered. */
+/* Count and log revocation. Of a holder: a request was found, was told to the owner, could not be read. Of an
+ * asker: a request was sent to the holder at a path, was answered. */
 void lock_telemetry_asked(const struct lock_claim *claim);
 void lock_telemetry_revoked(const struct lock_claim *claim);
 void lock_telemetry_missed(const struct lock_claim *claim, int zk_rc);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Connections of a client, and what is sent over them. One thread at a time runs lockredis_client_run() or
- * lockredis_client_send(). Other threads change the state of locks, and lockredis_client_settle() wakes that
- * thread. */
+/* Connections of a client, and the sending over them. One thread at a time runs lockredis_client_run() or
+ * lockredis_client_send(). Other threads change the state of locks, and wake that thread by
+ * lockredis_client_settle(). */
 #include "lockredis/internal.h"
 #include "lockredis/loop.h"
 
@@ -18,8 +18,6 @@
 #define RECONNECT_MS_MIN 50
 #define RECONNECT_MS_MAX 5000
 #define FAILURES_MAX 16
-
-/* ---- options ---- */
 
 /* NOLINTNEXTLINE(misc-const-correctness): an address to measure distances from */
 static const char anchor = 0;
@@ -48,8 +46,7 @@ uint32_t lockredis_client_lease_ms(const struct ls_redis *redis)
     return lease > 0 ? lease : LS_REDIS_LEASE_MS;
 }
 
-/* ---- threads that wait ---- */
-
+/* A thread that waits for a change, on its stack. */
 struct redis_wait {
     struct redis_wait *next;
     struct ls_env *env;
@@ -91,9 +88,7 @@ void lockredis_client_drain(struct ls_redis *redis)
     wait_while(redis, &redis->delivering);
 }
 
-/* ---- servers of the connect string ---- */
-
-/* The server whose turn it is. */
+/* Sets the server of the connect string whose turn it is (ls_redis.host). */
 static void choose_host(const struct ls_redis *redis, char host[HOST_SIZE_MAX], int *port)
 {
     const char *at = redis->hosts;
@@ -118,7 +113,7 @@ static void choose_host(const struct ls_redis *redis, char host[HOST_SIZE_MAX], 
     host[name] = 0;
 }
 
-/* False: there is no other server. */
+/* Returns false if the connect string has no other server. */
 static bool next_host(struct ls_redis *redis)
 {
     int hosts = 1;
@@ -128,8 +123,6 @@ static bool next_host(struct ls_redis *redis)
     redis->host = (uint8_t)((redis->host + 1) % hosts);
     return hosts > 1;
 }
-
-/* ---- connections ---- */
 
 static struct redis_connection *connection_of(struct ls_redis *redis, const redisAsyncContext *context)
 {
@@ -166,7 +159,7 @@ static void connect_later(struct ls_redis *redis)
     }
 }
 
-/* The connection is no more. Its requests have been answered as lost. */
+/* Handles the end of a connection, whose requests have been answered as lost. */
 static void ended(struct ls_redis *redis, struct redis_connection *connection)
 {
     *connection = (struct redis_connection){.context = NULL};
@@ -201,7 +194,6 @@ static void on_disconnect(const redisAsyncContext *context, int status)
     ls_env_unlock(redis->env);
 }
 
-/* No reply came for so long that the connection is given up. */
 static void out_of_patience(void *ctx)
 {
     struct ls_redis *redis = ctx;
@@ -225,7 +217,7 @@ void lockredis_client_counts(struct ls_redis *redis)
 void lockredis_client_replied(struct ls_redis *redis, bool lost)
 {
     if (lost) {
-        redis->commands.up = false; /* nothing is sent over a connection that ends */
+        redis->commands.up = false; /* so nothing more is sent over it: it ends */
     }
     if (redis->unanswered > 0) {
         redis->unanswered--;
@@ -244,16 +236,14 @@ void lockredis_client_moves(struct ls_redis *redis)
     redis->messages.drops = redis->messages.context != NULL;
 }
 
-/* Goes to the next server if it was the connection for commands that could not be made. The connection for
- * messages goes where the other one goes: if both moved on, they would skip a server of two for ever. */
+/* Handles a connection that could not be made. The one for commands goes to the next server, and takes the
+ * other one along. If each went on by itself, they could miss one server of two for ever. */
 static void not_connected(struct ls_redis *redis, const struct redis_connection *connection)
 {
     if (connection == &redis->commands && next_host(redis)) {
         redis->messages.drops = redis->messages.context != NULL;
     }
 }
-
-/* ---- greetings: AUTH and SELECT ---- */
 
 static void up(struct ls_redis *redis, struct redis_connection *connection)
 {
@@ -336,9 +326,7 @@ static void on_connect(const redisAsyncContext *context, int status)
     ls_env_unlock(redis->env);
 }
 
-/* ---- the run ---- */
-
-/* Called with the mutex, which it drops meanwhile: a look-up of a name may take long. */
+/* Drops the mutex meanwhile: the look-up of a name may take long. */
 static void open_connection(struct ls_redis *redis, struct redis_connection *connection)
 {
     char host[HOST_SIZE_MAX];
@@ -368,7 +356,7 @@ static void open_connection(struct ls_redis *redis, struct redis_connection *con
     }
 }
 
-/* Called with the mutex, which it drops: the callbacks of the end take it. */
+/* Drops the mutex meanwhile: the callbacks of the end take it. */
 static void close_connection(struct ls_redis *redis, struct redis_connection *connection)
 {
     redisAsyncContext *context = connection->context;
@@ -378,7 +366,7 @@ static void close_connection(struct ls_redis *redis, struct redis_connection *co
         ls_env_unlock(redis->env);
         redisAsyncFree(context);
         ls_env_lock(redis->env);
-        if (connection->context == context) { /* it was not connected, so its end is not told */
+        if (connection->context == context) { /* it was not connected, so on_disconnect() did not run */
             ended(redis, connection);
         }
     }
@@ -522,8 +510,6 @@ void lockredis_client_await(struct ls_redis *redis, struct redis_call *call)
     }
 }
 
-/* ---- life ---- */
-
 int ls_redis_init(struct ls_redis *redis, struct ls_env *env, const char *hosts,
                   const struct ls_redis_options *options)
 {
@@ -619,7 +605,7 @@ static void time_over(void *ctx)
     ls_env_wake(wait->env, &wait->waiter);
 }
 
-/* 1 = it is neither connected nor over. */
+/* Returns the result of a wait; 1 = it goes on. */
 static int connected(const struct ls_redis *redis)
 {
     switch ((enum ls_redis_state)redis->state) {

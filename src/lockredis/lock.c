@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Attempts to get one key, and holds (internal.h). One request is under way at a time, so each reply is
- * about a stage that is known.
+/* Attempts to get one key, and holds (internal.h). One request of a lock is under way at a time, so
+ * redis_lock.asked is the request of each reply.
  *
- * stage       leaves it
- * TAKING      YES: HELD, or CONFIRMING, or GIVING if no owner waits any more. NO: WAITING. LOST: asks again,
- *             or GIVING.
- * CONFIRMING  enough: HELD. Too few: GIVING, then WAITING.
- * WAITING     a message, or the poll: TAKING.
- * HELD        release: GIVING, or TAKING in the name of the next owner. A loss: likewise, or NONE.
- * GIVING      a reply: NONE, and from there what is wanted. */
+ * stage       event: next stage
+ * TAKING      YES: HELD, with options.replicas CONFIRMING, or GIVING if no owner waits any more. LOST: TAKING
+ *             again, or GIVING. NO: WAITING, TAKING if a message came meanwhile, or NONE.
+ * CONFIRMING  enough replicas: HELD. Too few: GIVING, then WAITING. LOST, or the lease is over: TAKING.
+ * WAITING     a message, or the poll: TAKING. No owner waits any more: GIVING, or NONE.
+ * HELD        release: GIVING, or TAKING for the next owner. A loss: TAKING, GIVING or NONE.
+ * GIVING      a reply other than LATER: NONE; from there TAKING or WAITING, if an owner waits. */
 #include "lockredis/internal.h"
 
 #include <stddef.h>
@@ -20,8 +20,8 @@
 #define HOLDS (1u << CLAIM_HOLDS)
 #define LEAVES (1u << CLAIM_LEAVES)
 
-#define RETRY_MS 100 /* after an answer that says: later */
-#define TURN_MS 10   /* that others have to take a key that is given up */
+#define RETRY_MS 100 /* wait after ANSWER_LATER */
+#define TURN_MS 10   /* time for other clients to take a key that is given back */
 
 static struct ls_env *env_of(const struct redis_lock *lock)
 {
@@ -32,8 +32,6 @@ static bool is_waited_for(const struct redis_lock *lock)
 {
     return lockredis_claim_first(lock, WAITS) != NULL;
 }
-
-/* ---- leases: times in ms ---- */
 
 static uint32_t belief_ms(const struct redis_lock *lock)
 {
@@ -56,7 +54,7 @@ static void watch_lease(struct redis_lock *lock)
                        (uint32_t)lockredis_lock_belief_left_ms(lock), lease_over, lock);
 }
 
-/* The request that was sent at `sent` has confirmed the hold. */
+/* Counts the belief from `sent` on: the lease began then, or later. */
 static void confirm(struct redis_lock *lock)
 {
     struct ls_env *env = env_of(lock);
@@ -74,8 +72,6 @@ static void poll_in(struct redis_lock *lock, int64_t delay_ms)
     uint32_t delay = delay_ms < lease ? (uint32_t)delay_ms : lease;
     ls_env_timer_start(env_of(lock), &lock->poll_timer, "poll", delay, poll_due, lock);
 }
-
-/* ---- attempts ---- */
 
 static void new_id(struct redis_lock *lock)
 {
@@ -105,8 +101,8 @@ static void enter(struct redis_lock *lock, enum lock_stage stage)
     lock->pauses = false;
 }
 
-/* An attempt goes on with its id. After a hold comes another attempt, which may take the place of the hold:
- * a repeated id would get the token of that hold again. */
+/* Begins to ask for the key. An attempt goes on with its id. After a hold the attempt needs a new one: with
+ * the old id, the script would return the token of that hold. */
 static void take(struct redis_lock *lock)
 {
     if (lock->granted) {
@@ -127,14 +123,14 @@ static void wait_for_key(struct redis_lock *lock, int64_t poll_ms)
     poll_in(lock, poll_ms);
 }
 
-/* The server did nothing. The request of the stage is sent again, some time later. */
+/* Has the request of the stage sent again after RETRY_MS. */
 static void pause(struct redis_lock *lock)
 {
     lock->pauses = true;
     poll_in(lock, RETRY_MS);
 }
 
-/* Enters the next stage. No owner holds the key or is about to. */
+/* Enters the stage that the waiting owners need. Precondition: no owner holds, is granted or leaves. */
 static void choose(struct redis_lock *lock)
 {
     if (!is_waited_for(lock)) {
@@ -162,8 +158,6 @@ void lockredis_lock_go_on(struct redis_lock *lock)
         choose(lock);
     }
 }
-
-/* ---- holds ---- */
 
 static void grant(struct redis_lock *lock, int64_t token)
 {
@@ -210,7 +204,7 @@ void lockredis_lock_leave(struct redis_lock *lock, struct redis_claim *claim)
     }
 }
 
-/* The hold has ended. `has`: the key may still have its id. */
+/* Ends the hold by a loss. `has`: the key may still have its id. */
 static void lose(struct redis_lock *lock, bool has)
 {
     end_lease(lock);
@@ -222,8 +216,6 @@ static void lose(struct redis_lock *lock, bool has)
     enter(lock, STAGE_NONE);
     lockredis_lock_go_on(lock);
 }
-
-/* ---- timers ---- */
 
 static void lease_over(void *ctx)
 {
@@ -257,7 +249,7 @@ static void poll_due(void *ctx)
     lockredis_client_settle(lock->redis);
 }
 
-/* A client hears its own release, too. While it stands back it asks when its turn is due, and not before. */
+/* A client that stands back asks when poll_timer fires, not at the message of its own release. */
 void lockredis_lock_heard(struct redis_lock *lock)
 {
     if (lock->stage == STAGE_WAITING && !lock->stands_back) {
@@ -266,8 +258,6 @@ void lockredis_lock_heard(struct redis_lock *lock)
         lock->woken = true;
     }
 }
-
-/* ---- requests and their answers ---- */
 
 enum lock_request lockredis_lock_wants(const struct redis_lock *lock)
 {
@@ -309,7 +299,7 @@ static void took(struct redis_lock *lock, int64_t token)
     if (!is_waited_for(lock)) {
         enter(lock, STAGE_GIVING);
     } else if (lockredis_lock_belief_left_ms(lock) == 0) {
-        enter(lock, STAGE_TAKING); /* the answer took as long as the lease */
+        enter(lock, STAGE_TAKING); /* the belief was over before the answer came */
     } else if (lockredis_client_options(lock->redis)->replicas > 0) {
         lock->token = token;
         enter(lock, STAGE_CONFIRMING);
@@ -319,7 +309,7 @@ static void took(struct redis_lock *lock, int64_t token)
     }
 }
 
-/* Another client has the key. Its lease ends in `left_ms`; negative = never. */
+/* Another client has the key, whose lease ends in `left_ms`; negative = never. */
 static void not_taken(struct redis_lock *lock, int64_t left_ms)
 {
     freed(lock, lock->repeated ? LS_OK : LS_ELOST);
@@ -353,7 +343,7 @@ static void take_answered(struct redis_lock *lock, const struct lock_answer *ans
         freed(lock, LS_EREFUSED);
         lockredis_claim_answer_all(lock, false, LS_EREFUSED);
         break;
-    default: /* the answer was lost: it may have the key */
+    default: /* ANSWER_LOST: the client may have the key */
         lock->repeated = true;
         lockredis_claim_answer_all(lock, true, LS_EBUSY);
         break;
@@ -366,10 +356,10 @@ static void confirm_answered(struct redis_lock *lock, const struct lock_answer *
     bool enough =
         answer->kind == ANSWER_YES && answer->number >= lockredis_client_options(lock->redis)->replicas;
     ls_env_timer_stop(env_of(lock), &lock->lease_timer);
-    if (lock->stage != STAGE_CONFIRMING) { /* the lease was over before the answer */
+    if (lock->stage != STAGE_CONFIRMING) { /* lease_over() has left it */
         lockredis_lock_go_on(lock);
     } else if (answer->kind == ANSWER_LOST) {
-        enter(lock, STAGE_TAKING); /* another connection cannot tell: the write is repeated */
+        enter(lock, STAGE_TAKING); /* WAIT on another connection does not count this write */
         lock->repeated = true;
         lockredis_lock_go_on(lock);
     } else if (enough && is_waited_for(lock) && lockredis_lock_belief_left_ms(lock) > 0) {
@@ -395,16 +385,16 @@ static void renew_answered(struct redis_lock *lock, const struct lock_answer *an
         lose(lock, answer->number < 0);
         break;
     case ANSWER_LOST:
-        lock->renews = true; /* at the next connection */
+        lock->renews = true; /* over the next connection */
         break;
-    default: /* until the lease is over */
+    default: /* tried again until the lease is over */
         ls_env_timer_start(env_of(lock), &lock->renewal_timer, "renewal",
                            lockredis_client_lease_ms(lock->redis) / 10, renewal_due, lock);
         break;
     }
 }
 
-/* Whether the lease may go on that the last request for it has begun. */
+/* Returns whether the lease of the last take or renewal may not have ended yet. */
 static bool may_stand(const struct redis_lock *lock)
 {
     return ls_env_elapsed_ms(env_of(lock), &lock->sent) < lockredis_client_lease_ms(lock->redis);
@@ -453,8 +443,6 @@ void lockredis_lock_answered(struct redis_lock *lock, const struct lock_answer *
         break;
     }
 }
-
-/* ---- life ---- */
 
 struct redis_lock *lockredis_lock_open(struct ls_redis *redis, const char *name)
 {

@@ -12,13 +12,13 @@
 #define HOLDS (1u << CLAIM_HOLDS)
 #define LOST (1u << CLAIM_LOST)
 
-/* Another thread may be closing the mutex. */
+/* NULL = the mutex is closed. Atomic, because another thread may be closing it. */
 static struct ls_redis *redis_of(const struct ls_redis_mutex *mutex)
 {
     return __atomic_load_n(&mutex->redis, __ATOMIC_ACQUIRE);
 }
 
-/* Takes the mutex of the environment. NULL = the mutex is closed, and nothing is taken. */
+/* Returns the client with the environment's mutex taken; NULL = `mutex` is closed, and nothing is taken. */
 static struct ls_redis *lock_client(const struct ls_redis_mutex *mutex)
 {
     struct ls_redis *redis = redis_of(mutex);
@@ -33,7 +33,7 @@ static struct ls_redis *lock_client(const struct ls_redis_mutex *mutex)
     return NULL;
 }
 
-/* Likewise; NULL also from the beginning of a close on: what is asked then would never be answered. */
+/* As lock_client(). NULL also while a close runs: a request would never be answered. */
 static struct ls_redis *begin(const struct ls_redis_mutex *mutex)
 {
     struct ls_redis *redis = lock_client(mutex);
@@ -50,8 +50,6 @@ static int finish(struct ls_redis *redis, int rc)
     ls_env_unlock(redis->env);
     return rc;
 }
-
-/* ---- life ---- */
 
 int ls_redis_mutex_init(struct ls_redis_mutex *mutex, struct ls_redis *redis, const char *name,
                         const struct ls_redis_mutex_ops *ops)
@@ -97,8 +95,6 @@ int ls_redis_mutex_close(struct ls_redis_mutex *mutex)
     return finish(redis, LS_OK);
 }
 
-/* ---- asynchronous core ---- */
-
 static void time_over(void *ctx)
 {
     struct redis_claim *claim = ctx;
@@ -128,7 +124,7 @@ static int refusal(const struct ls_redis *redis, const struct redis_lock *lock, 
     return timeout_ms == 0 && (taken || redis->state != LS_REDIS_CONNECTED) ? LS_EBUSY : LS_OK;
 }
 
-/* 1 = it holds already, and holds one level more. */
+/* Returns 1 if the owner held already, and now holds one level more. */
 static int acquire(struct redis_lock *lock, uint64_t owner, int timeout_ms, struct redis_call *call)
 {
     struct ls_redis *redis = lock->redis;
@@ -213,8 +209,6 @@ int ls_redis_mutex_release_start(struct ls_redis_mutex *mutex, uint64_t owner)
     return redis != NULL ? finish(redis, release(mutex->lock, owner, NULL, &waits)) : LS_ECLOSED;
 }
 
-/* ---- questions ---- */
-
 static enum ls_belief query(const struct redis_lock *lock, uint64_t owner)
 {
     if (lockredis_claim_find(lock, owner, HOLDS) == NULL) {
@@ -244,7 +238,7 @@ int ls_redis_mutex_belief_left_ms(const struct ls_redis_mutex *mutex, uint64_t o
     return left;
 }
 
-/* A hold of the owner, in `*hold`. False = it has none. */
+/* Copies the owner's hold to *hold. False = it has none. */
 static bool find_hold(const struct ls_redis_mutex *mutex, uint64_t owner, struct redis_claim *hold)
 {
     struct ls_redis *redis = begin(mutex);
@@ -271,9 +265,7 @@ int64_t ls_redis_mutex_token(const struct ls_redis_mutex *mutex, uint64_t owner)
     return find_hold(mutex, owner, &hold) ? hold.token : 0;
 }
 
-/* ---- blocking shell ---- */
-
-/* The client may be gone when the answer is there. */
+/* Does not use `redis` after the wait: the client may be gone when the call is answered. */
 static int finish_call(struct ls_redis *redis, struct redis_call *call, int rc, bool waits)
 {
     struct ls_env *env = redis->env;
@@ -287,7 +279,7 @@ static int finish_call(struct ls_redis *redis, struct redis_call *call, int rc, 
     return waits ? call->rc : rc;
 }
 
-/* Readies a blocking call. NULL = `*rc` says why there is none. */
+/* Readies a blocking call, with the environment's mutex taken. NULL = there is none, for the reason *rc. */
 static struct ls_redis *begin_call(const struct ls_redis_mutex *mutex, struct redis_call *call, int *rc)
 {
     *call = (struct redis_call){.rc = LS_OK};

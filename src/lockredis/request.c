@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The scripts, how they are sent, and how their replies are read.
+/* The scripts, their requests and their replies.
  *
  * The first use of a script over a connection sends its text (EVAL), later ones its digest (EVALSHA). A
  * server that has forgotten the script answers NOSCRIPT, and gets the text again. */
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Takes the key if it is free, or has the value of this attempt or of the hold that is handed over. Answers
- * {1, token}, or {0, ms until the lease of the holder ends}. A client that repeats an attempt that has
- * the key gets the same token. The counter comes first: a script that fails has then left no key. */
+/* Takes the key if it is free, or has the id of this attempt or of the hold that is handed over. Answers
+ * {1, token}, or {0, ms until the lease of the holder ends}. If the attempt has the key already, its lease
+ * begins anew and its token stays. INCR comes before SET: if it fails, the script leaves no key. */
 static const char TAKE_TEXT[] =
     "local v=redis.call('get',KEYS[1])\n"
     "if v==ARGV[1] then\n"
@@ -27,14 +27,14 @@ static const char TAKE_TEXT[] =
 #define TAKE_DIGEST "67a7f26fff7076b68069bb647c0a649ffa9eb7a3"
 
 /* Begins the lease anew. Answers 0 if the key has another value. Answers -1 if the key has this value, but
- * the counter has another token than the hold. Then the lease of the hold has ended, others had the key,
- * and an earlier copy of the take was done late. */
+ * the counter is not the token of the hold. Then its lease had ended, others had the key, and a late copy of
+ * the take took it again. */
 static const char RENEW_TEXT[] = "if redis.call('get',KEYS[1])~=ARGV[1] then return 0 end\n"
                                  "if redis.call('get',KEYS[2])~=ARGV[3] then return -1 end\n"
                                  "return redis.call('pexpire',KEYS[1],ARGV[2])";
 #define RENEW_DIGEST "0977018400de50076fddbd3bc4bee87ec8a45b9d"
 
-/* Deletes the key, and tells the clients that wait. Answers 0 if the key has another value. */
+/* Deletes the key, and sends a message to the clients that wait. Answers 0 if the key has another value. */
 static const char GIVE_TEXT[] = "local v=redis.call('get',KEYS[1])\n"
                                 "if v~=ARGV[1] and v~=ARGV[2] then return 0 end\n"
                                 "redis.call('del',KEYS[1])\n"
@@ -63,8 +63,6 @@ const char *lockredis_request_script(int which, const char **digest)
     return SCRIPTS[which].text;
 }
 
-/* ---- replies ---- */
-
 bool lockredis_request_begins(const redisReply *reply, const char *const *words)
 {
     for (; *words != NULL; words++) {
@@ -76,9 +74,9 @@ bool lockredis_request_begins(const redisReply *reply, const char *const *words)
     return false;
 }
 
-/* Errors of a server that is no primary, or not yet. */
+/* Errors of a server that is no primary, or is not ready: the client goes to the next server. */
 static const char *const ELSEWHERE[] = {"READONLY ", "LOADING ", "MASTERDOWN ", "CLUSTERDOWN ", NULL};
-/* Errors of a server that does nothing now. */
+/* Errors of a server that may do the request later. */
 static const char *const LATER[] = {"BUSY ", "OOM ", "MISCONF ", "NOREPLICAS ", "TRYAGAIN ", NULL};
 
 static const char *const FORGOTTEN[] = {"NOSCRIPT ", NULL};
@@ -135,8 +133,6 @@ static void on_reply(redisAsyncContext *context, void *reply, void *ctx)
     ls_env_unlock(redis->env);
 }
 
-/* ---- requests ---- */
-
 static const char *id_text(const uint8_t id[ID_SIZE], char text[ID_TEXT_SIZE])
 {
     for (size_t i = 0; i < ID_SIZE; i++) {
@@ -175,15 +171,13 @@ bool lockredis_request_send(struct redis_lock *lock, enum lock_request request)
 {
     const struct ls_redis_options *options = lockredis_client_options(lock->redis);
     uint32_t third = lockredis_client_lease_ms(lock->redis) / 3;
-    lockredis_lock_sent(lock, request); /* the stamp is older than the request */
+    lockredis_lock_sent(lock, request); /* first: its stamp must be older than the request */
     if (request != REQUEST_CONFIRM) {
         return send_script(lock, request) == REDIS_OK;
     }
     return redisAsyncCommand(lock->redis->commands.context, on_reply, lock, "WAIT %u %u", options->replicas,
                              options->replicas_ms > 0 ? options->replicas_ms : third) == REDIS_OK;
 }
-
-/* ---- messages ---- */
 
 static bool is_channel_of(const redisReply *channel, const struct redis_lock *lock)
 {
@@ -198,7 +192,7 @@ static void on_message(redisAsyncContext *context, void *answered, void *ctx)
     const redisReply *reply = answered;
     (void)context;
     if (reply == NULL || reply->type != REDIS_REPLY_ARRAY || reply->elements != 3) {
-        return; /* the end of the connection is told by itself */
+        return; /* NULL: on_disconnect() handles the end of the connection */
     }
     ls_env_lock(redis->env);
     for (struct redis_lock *lock = redis->locks; lock != NULL; lock = lock->next) {

@@ -24,8 +24,7 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* ---- wake-ups: one write and one read each ---- */
-
+/* Each wake-up is one write to an eventfd, and one read by this function. */
 static void forget(int descriptor)
 {
     eventfd_t count;
@@ -49,7 +48,7 @@ static void wake_thread(struct redis_lead *lead)
     }
 }
 
-/* Polls as the leader, and handles what is found. Drops the mutex meanwhile. */
+/* Polls as the leader, and handles input and output. Drops the mutex meanwhile. */
 static void poll_sockets(struct redis_lead *lead)
 {
     struct redis_events found;
@@ -73,8 +72,6 @@ static void write_sockets(struct redis_lead *lead)
     ls_env_lock(env_of(lead));
 }
 
-/* ---- who leads ---- */
-
 static void give_to_thread(struct redis_lead *lead)
 {
     lead->lead = LEAD_THREAD;
@@ -94,11 +91,11 @@ static void give_to_nobody(struct redis_lead *lead)
     lead->lead = LEAD_NONE;
     lead->call = NULL;
     if (lead->rests) {
-        wake_thread(lead); /* to lead again after a while */
+        wake_thread(lead); /* to rest for REST_MS, and lead again if no call comes */
     }
 }
 
-/* The leader leaves. */
+/* Passes on the lead. */
 static void hand_on(struct redis_lead *lead)
 {
     struct redis_call *next = lockredis_claim_next_call(lead->redis);
@@ -119,14 +116,12 @@ void lockredis_lead_wake(struct redis_lead *lead)
     wake_leader(lead);
 }
 
-/* ---- a call ---- */
-
 static bool leads(const struct redis_lead *lead, const struct redis_call *call)
 {
     return lead->lead == LEAD_CALL && lead->call == call;
 }
 
-/* Sends and polls until the call is answered, or the client's thread is needed. */
+/* Sends and polls until the call is answered, or a connection is to be made or ended. */
 static void serve(struct redis_lead *lead, const struct redis_call *call)
 {
     while (!call->done) {
@@ -193,7 +188,7 @@ void lockredis_lead_answered(struct redis_lead *lead, struct redis_call *call)
         ls_env_wake(env_of(lead), &call->waiter);
     } else if (lead->leads) {
         wake_leader(lead);
-    } else { /* it was woken to lead, and will not */
+    } else { /* the call was woken to lead, and need not any more */
         give_to_thread(lead);
     }
 }
@@ -207,9 +202,6 @@ bool lockredis_lead_defers(struct redis_lead *lead)
     return defers;
 }
 
-/* ---- the client's thread ---- */
-
-/* Leads for one turn. */
 static void take_turn(struct redis_lead *lead)
 {
     lead->woken = false;
@@ -228,7 +220,7 @@ static void take_turn(struct redis_lead *lead)
     }
 }
 
-/* Time in ms until the thread looks again; -1 = no limit, 0 = it leads now. */
+/* Returns for how many ms the client's thread rests; -1 = until it is woken, 0 = it has taken the lead. */
 static int rest(struct redis_lead *lead, uint32_t *answers)
 {
     bool goes_on = *answers != lead->answers;
@@ -245,7 +237,7 @@ static int rest(struct redis_lead *lead, uint32_t *answers)
     return 0;
 }
 
-/* Another thread leads, or the lead is free. */
+/* Lets the client's thread wait while it does not lead. */
 static void stand_by(struct redis_lead *lead, uint32_t *answers)
 {
     lockredis_claim_deliver(lead->redis);
@@ -282,8 +274,6 @@ void lockredis_lead_work(struct redis_lead *lead)
         take_turn(lead);
     }
 }
-
-/* ---- life ---- */
 
 bool lockredis_lead_open(struct redis_lead *lead, struct ls_redis *redis)
 {

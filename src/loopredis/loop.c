@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The threads that use hiredis in an application: the thread of the application's loop, or those of lead.h.
- * Other threads wake them through an eventfd. */
+ * Other threads wake them by an eventfd. */
 #include "lockredis/loop.h"
 #include "lockredis/internal.h"
 #include "loopredis/lead.h"
@@ -14,12 +14,10 @@
 #include <sys/eventfd.h>
 
 struct redis_loop {
-    struct redis_lead lead; /* with the loop of the application, its descriptor alone is used */
-    pthread_t thread;
-    bool has_thread; /* false = the loop of the application */
+    struct redis_lead lead; /* without `has_thread`, its field `wakes` alone is used */
+    pthread_t thread;       /* the client's own thread */
+    bool has_thread;        /* false = the application has a loop */
 };
-
-/* ---- hiredis ---- */
 
 bool lockredis_loop_attach(struct ls_redis *redis, struct redisAsyncContext *context)
 {
@@ -37,8 +35,6 @@ void lockredis_loop_flush(struct redisAsyncContext *context)
     }
 }
 
-/* ---- the loop of the application ---- */
-
 int lockredis_loop_descriptor(const struct ls_redis *redis)
 {
     return redis->loop != NULL && !redis->loop->has_thread ? redis->loop->lead.wakes : -1;
@@ -47,14 +43,12 @@ int lockredis_loop_descriptor(const struct ls_redis *redis)
 void lockredis_loop_process(struct ls_redis *redis)
 {
     int descriptor = lockredis_loop_descriptor(redis);
-    if (descriptor >= 0) { /* a level-triggered loop would call again and again */
+    if (descriptor >= 0) { /* otherwise a level-triggered loop would call again and again */
         eventfd_t count;
         (void)eventfd_read(descriptor, &count);
     }
     lockredis_client_run(redis);
 }
-
-/* ---- blocking calls ---- */
 
 void lockredis_loop_await(struct ls_redis *redis, struct redis_call *call)
 {
@@ -79,8 +73,6 @@ bool lockredis_loop_defers(struct ls_redis *redis)
     return redis->loop != NULL && redis->loop->has_thread && lockredis_lead_defers(&redis->loop->lead);
 }
 
-/* ---- the thread of the client ---- */
-
 static void *work(void *ctx)
 {
     struct redis_loop *loop = ctx;
@@ -91,7 +83,7 @@ static void *work(void *ctx)
     return NULL;
 }
 
-/* hiredis writes with write(), which raises SIGPIPE if the server has closed the connection. */
+/* The thread starts with SIGPIPE blocked: see struct redis_no_pipe. */
 static int start_thread(struct redis_loop *loop)
 {
     struct redis_no_pipe pipe;
@@ -100,8 +92,6 @@ static int start_thread(struct redis_loop *loop)
     lockredis_sockets_restore_pipe(&pipe, false);
     return rc == 0 ? LS_OK : LS_ENOMEM;
 }
-
-/* ---- life ---- */
 
 static void discard(struct redis_loop *loop)
 {

@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <time.h>
 
-/* ---- hooks of hiredis ---- */
-
 static void add_read(void *ctx)
 {
     ((struct redis_socket *)ctx)->events |= POLLIN;
@@ -57,8 +55,6 @@ bool lockredis_sockets_attach(struct redis_sockets *sockets, struct redisAsyncCo
     return false;
 }
 
-/* ---- input and output ---- */
-
 void lockredis_sockets_write(struct redis_sockets *sockets)
 {
     for (int i = 0; i < SOCKETS_MAX; i++) {
@@ -103,8 +99,6 @@ void lockredis_sockets_handle(struct redis_sockets *sockets, const struct redis_
         }
     }
 }
-
-/* ---- SIGPIPE ---- */
 
 static void only_pipe(sigset_t *set)
 {

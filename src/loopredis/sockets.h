@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The connections of a client that polls them itself. They belong to the thread that leads (lead.h). Its
+/* The connections of a client that polls them itself. They belong to the thread that leads (lead.h). The
  * functions are called without the environment's mutex, because hiredis calls back inside them. */
 #ifndef LOOPREDIS_SOCKETS_H
 #define LOOPREDIS_SOCKETS_H
@@ -13,11 +13,10 @@ struct redisAsyncContext;
 
 #define SOCKETS_MAX 2 /* a connection for commands and one for messages */
 
-/* One connection, as the hooks of hiredis describe it. */
 struct redis_socket {
     struct redisAsyncContext *context; /* NULL = free */
     struct redis_sockets *sockets;
-    short events; /* POLLIN, POLLOUT */
+    short events; /* POLLIN, POLLOUT: set by the hooks of hiredis */
 };
 
 struct redis_sockets {
@@ -25,33 +24,31 @@ struct redis_sockets {
     unsigned ended; /* number of connections that have ended, wraps */
 };
 
-/* Returns whether there is room for the connection. */
+/* False = there is no room for the connection. */
 bool lockredis_sockets_attach(struct redis_sockets *sockets, struct redisAsyncContext *context);
 
-/* Writes what can be written at once. */
+/* Writes the output that can be written at once. */
 void lockredis_sockets_write(struct redis_sockets *sockets);
 
-/* Waits for a socket, or for input of the descriptor `wakes`. Handles nothing. The result is for
- * lockredis_sockets_handle(). */
+/* Result of a poll: input and output that is possible. */
 struct redis_events {
     int fd[SOCKETS_MAX]; /* -1 = none */
     short events[SOCKETS_MAX];
 };
+/* Waits for a socket, or for input of the descriptor `wakes`. */
 void lockredis_sockets_poll(const struct redis_sockets *sockets, int wakes, struct redis_events *found);
-
-/* Reads and writes where something was found. */
 void lockredis_sockets_handle(struct redis_sockets *sockets, const struct redis_events *found);
 
-/* hiredis writes with write(), which raises SIGPIPE if the server has closed the connection. A thread of the
- * application is between these two functions while it uses hiredis. The signal is then blocked, and one that
- * hiredis has raised is taken away. */
+/* hiredis writes with write(), which raises SIGPIPE if the server has closed the connection. So a thread of
+ * the application blocks the signal while it uses hiredis. restore_pipe() takes away one that hiredis has
+ * raised. */
 struct redis_no_pipe {
     bool was_blocked;
     bool was_pending;
 };
 void lockredis_sockets_block_pipe(struct redis_no_pipe *pipe);
 
-/* `raised`: a connection has ended meanwhile. */
+/* `raised`: hiredis may have raised it, because a connection has ended. */
 void lockredis_sockets_restore_pipe(const struct redis_no_pipe *pipe, bool raised);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The functions that a recipe may call besides zookeeper.h and its environment: functions of the C library
- * that depend on their arguments alone. The list names allowed functions, because no list of forbidden ones
- * can be complete. */
+/* The functions of the C library that a recipe may call: those that depend on their arguments alone. The list
+ * has the allowed functions, because no list of forbidden ones can be complete. */
 #include "base/assert.h"
 #include "coord/coordinator.h"
 #include "plugin/plugin.h"
@@ -32,7 +31,7 @@ static const char ALLOWED[] =
     " printf vprintf fprintf vfprintf puts fputs putc fputc putchar fwrite fflush perror stdout stderr"
     " malloc calloc realloc free strdup strndup ";
 
-/* Functions that authors of recipes often want, and their replacements. */
+/* Forbidden functions that authors of recipes often want, for a better reason in the refusal. */
 static const struct {
     const char *names;
     const char *instead;
@@ -52,10 +51,11 @@ static const struct {
     {" strtok strerror localtime gmtime asctime ctime setlocale ", "which keeps state of its own"},
 };
 
-/* Returns whether a name stands in a list. An empty name, which a damaged file may have, stands in none. */
+/* Returns whether a list has a name. A damaged file may have an empty name, which no list has. */
 static bool is_in(const char *list, const char *name)
 {
     size_t size = strlen(name);
+    LS_ASSERT(list[0] == ' ' && list[strlen(list) - 1] == ' ');
     for (const char *at = size > 0 ? strstr(list, name) : NULL; at != NULL; at = strstr(at + 1, name)) {
         if (at[-1] == ' ' && at[size] == ' ') {
             return true;
@@ -69,7 +69,7 @@ static bool begins(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Returns whether a name is a compiler's checked form of an allowed function: __memcpy_chk. */
+/* Returns whether a name is a compiler's checked form of an allowed function, such as __memcpy_chk. */
 static bool is_checked_form(const char *name)
 {
     char plain[64];
@@ -78,10 +78,11 @@ static bool is_checked_form(const char *name)
         return false;
     }
     snprintf(plain, sizeof plain, "%.*s", (int)(size - 6), name + 2);
+    LS_ASSERT(strlen(plain) == size - 6);
     return is_in(ALLOWED, plain);
 }
 
-/* Returns whether a compiler adds the function for its own purposes. */
+/* Returns whether compilers and their tools call the function by themselves. */
 static bool is_of_a_tool(const char *name)
 {
     static const char *const PREFIXES[] = {"__asan_", "__ubsan_", "__tsan_", "__sanitizer_",
@@ -98,6 +99,7 @@ static bool is_of_a_client(const char *name)
 {
     const struct coordinator *coordinator;
     for (int i = 0; (coordinator = coordinator_at(i)) != NULL; i++) {
+        LS_ASSERT(coordinator->symbols != NULL);
         for (int k = 0; coordinator->symbols[k] != NULL; k++) {
             if (fnmatch(coordinator->symbols[k], name, 0) == 0) {
                 return true;
@@ -109,6 +111,7 @@ static bool is_of_a_client(const char *name)
 
 static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
 {
+    LS_ASSERT(!is_in(ALLOWED, name));
     for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0]; i++) {
         if (is_in(REFUSED[i].names, name)) {
             snprintf(why, PLUGIN_WHY_MAX, "it calls %s, %s", name, REFUSED[i].instead);
@@ -122,7 +125,7 @@ static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
     return false;
 }
 
-/* Refuses a blocking call of a client. The name of its asynchronous twin has an `a` behind the underscore. */
+/* Refuses a blocking call of a client library: one with an asynchronous twin, as zoo_get has zoo_aget. */
 static bool is_client_call_allowed(const char *name, char why[PLUGIN_WHY_MAX])
 {
     char twin[64];
@@ -204,12 +207,11 @@ static char *copy_all(const char *text)
     return copy_some(text, SIZE_MAX);
 }
 
-/* ---- output for inspection: the file makes no difference, all output goes to one place ---- */
+/* ---- output for inspection: to one place, whatever the file is ---- */
 
 #define WRITTEN_MAX 8192 /* bytes of one call; the rest is cut off */
 
-/* Return the results of the C library, so that a recipe behaves the same whether its output is kept or
- * not. */
+/* These functions return what the C library returns. A recipe cannot tell whether its output is kept. */
 static int write_list(FILE *file, const char *format, va_list args)
 {
     static char text[WRITTEN_MAX];
@@ -276,8 +278,7 @@ static int print_format_checked(int flag, const char *format, ...)
     return size;
 }
 
-/* Copies the bytes even if the output is not kept, so that each step finds a read of forbidden memory
- * alike. */
+/* Copies the bytes even if the output is not kept: a read of forbidden memory must crash in both cases. */
 static void put_bytes(const void *bytes, size_t size)
 {
     static char text[WRITTEN_MAX];
@@ -364,6 +365,7 @@ static uintptr_t ours_for(const char *name)
     };
     for (size_t i = 0; i < sizeof OURS / sizeof OURS[0]; i++) {
         if (strcmp(OURS[i].name, name) == 0) {
+            LS_ASSERT(is_in(ALLOWED, name) || is_checked_form(name));
             return OURS[i].ours;
         }
     }
@@ -374,6 +376,7 @@ static void put(uintptr_t where, uintptr_t what)
 {
     uintptr_t page = where & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
     size_t size = where + sizeof what - page;
+    LS_ASSERT(page <= where && size <= (size_t)sysconf(_SC_PAGESIZE) + sizeof what);
     if (mprotect((void *)page, size, PROT_READ | PROT_WRITE) == 0) {
         memcpy((void *)where, &what, sizeof what);
     }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Opens shared objects with recipes, and never closes them: recorded data may refer to their code and
- * constants. */
+/* Opens shared objects with recipes, and never closes them: saved states may point to their code and data. */
 #include "plugin/plugin.h"
 
 #include "base/assert.h"
-#include "base/shared_object.h"
-#include "base/unchanged_memory.h"
+#include "base/guarded_variables.h"
+#include "base/shared_object_path.h"
 #include "sim/sandbox.h"
 
 #include <dlfcn.h>
@@ -21,7 +20,6 @@
 #define RECIPES_MAX 8
 #define TRIAL_S 10
 
-/* An open shared object. */
 struct opened {
     struct ls_recipe recipe;
     struct ls_mark *marks;
@@ -47,6 +45,7 @@ static const struct ls_recipe *refuse(char *why, const char *format, ...)
 static const struct ls_recipe *remember(const char *path, const struct ls_recipe_module *module)
 {
     LS_ASSERT(opened_count >= 0 && opened_count < RECIPES_MAX);
+    LS_ASSERT(strlen(path) < sizeof opened[0].path);
     struct opened *next = &opened[opened_count++];
     size_t size = module->recipe_size < sizeof next->recipe ? module->recipe_size : sizeof next->recipe;
     memcpy(&next->recipe, module->recipe, size);
@@ -133,8 +132,8 @@ static const struct ls_recipe *take(const char *path, void *handle, char *why)
                   WORLD_HEAP_BYTES);
 }
 
-/* Loads the file in a child process first, because the loader trusts a file and runs its constructors.
- * Returns false unless that process exits with status 0. */
+/* Loads the file in a child process, because the loader trusts a file and runs its constructors. Returns
+ * false if the child dies or takes too long. */
 static bool survives(const char *file)
 {
     int status = 0;
@@ -175,8 +174,10 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
         object_close(object);
         return NULL;
     }
+    LS_ASSERT(strcmp(recipe->name, path) == 0);
     imports_redirect(object, map->l_addr);
     if (!guard_watch(object, map->l_addr)) {
+        LS_ASSERT(opened_count > 0);
         opened_count--;
         object_close(object);
         return refuse(why, "its variables cannot all be watched: %d parts are the most",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Reads ELF files by libelf, which validates them. */
 #include "plugin/plugin.h"
+
+#include "base/assert.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,6 +66,7 @@ static const char *symbol_at(const struct object *object, Elf_Scn *section, cons
                              int index, GElf_Sym *symbol)
 {
     Elf_Data *data = elf_getdata(section, NULL);
+    LS_ASSERT(header->sh_type == SHT_DYNSYM || header->sh_type == SHT_SYMTAB);
     if (data == NULL || gelf_getsym(data, index, symbol) == NULL) {
         return NULL;
     }
@@ -78,9 +80,10 @@ const char *object_import(const struct object *object, int index)
     GElf_Sym symbol;
     Elf_Scn *section = next_section(object, NULL, SHT_DYNSYM, &header);
     const char *name = "";
+    LS_ASSERT(index >= 0);
     for (int i = 1; section != NULL && name != NULL; i++) {
         name = symbol_at(object, section, &header, i, &symbol);
-        /* A weak symbol need not be provided: compilers' tools use such symbols as a question. */
+        /* Weak symbols do not count: they may stay undefined, and tools of compilers leave some so. */
         bool wanted =
             name != NULL && symbol.st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol.st_info) == STB_GLOBAL;
         if (wanted && index-- == 0) {
@@ -95,6 +98,7 @@ bool object_slot(const struct object *object, int index, uintptr_t *offset, cons
     GElf_Shdr header, symbols;
     GElf_Sym symbol;
     GElf_Rela rela;
+    LS_ASSERT(index >= 0);
     Elf_Scn *table = next_section(object, NULL, SHT_DYNSYM, &symbols);
     Elf_Scn *section = next_section(object, NULL, SHT_RELA, &header);
     for (; section != NULL && table != NULL; section = next_section(object, section, SHT_RELA, &header)) {
@@ -124,6 +128,7 @@ static bool is_within(const GElf_Phdr *part, const GElf_Phdr *whole)
 static bool loaded_part(const struct object *object, unsigned flag, int index, GElf_Phdr *header)
 {
     size_t count = 0;
+    LS_ASSERT(index >= 0 && (flag == PF_X || flag == PF_W));
     elf_getphdrnum(object->elf, &count);
     for (size_t i = 0; i < count; i++) {
         bool wanted = gelf_getphdr(object->elf, (int)i, header) != NULL && header->p_type == PT_LOAD &&
@@ -155,7 +160,7 @@ bool object_writable(const struct object *object, int index, uintptr_t *offset, 
     }
     uintptr_t from = header.p_vaddr, end = header.p_vaddr + header.p_memsz;
     elf_getphdrnum(object->elf, &count);
-    for (size_t i = 0; i < count; i++) { /* the part that is read-only after loading comes first */
+    for (size_t i = 0; i < count; i++) { /* skips PT_GNU_RELRO, the first bytes: read-only after loading */
         bool shut = gelf_getphdr(object->elf, (int)i, &other) != NULL && other.p_type == PT_GNU_RELRO &&
                     is_within(&other, &header) && other.p_vaddr + other.p_memsz <= end;
         from = shut ? other.p_vaddr + other.p_memsz : from;
@@ -165,7 +170,7 @@ bool object_writable(const struct object *object, int index, uintptr_t *offset, 
     return true;
 }
 
-/* Returns whether a range is writable: a damaged file may name a range outside of its parts. */
+/* Returns whether a range lies in a writable part. A damaged file may have a range outside of its parts. */
 static bool is_writable(const struct object *object, uintptr_t offset, size_t size)
 {
     uintptr_t from;

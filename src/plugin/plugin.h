@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Recipes in users' shared objects: loads them, and protects the program from them (D3b). */
+/* Recipes in users' shared objects: loading them, and protecting the program from them (D3b). */
 #ifndef PLUGIN_PLUGIN_H
 #define PLUGIN_PLUGIN_H
 
@@ -15,12 +15,12 @@
 
 /* ---- load.c ---- */
 
-/* Returns the recipe of a shared object, opened once for the life of the program. Its name is the path as
- * given, so that a trace finds it again. Returns NULL on failure; then `why` is a clause with the reason.
- * Must be called before any fork. */
+/* Returns the recipe of a shared object, which is opened once for the life of the program. The recipe's
+ * name is the path as given, so that a trace finds it again. Returns NULL on failure; then `why` is a
+ * clause with the reason. Must be called before any fork. */
 const struct ls_recipe *plugin_recipe(const char *path, char why[PLUGIN_WHY_MAX]);
 
-/* Returns the marks (<lockstep/sometimes.h>) of such a recipe's file, and their number. NULL: none. */
+/* Returns the marks (<lockstep/sometimes.h>) of such a recipe's file, and their number; NULL = none. */
 struct ls_mark *plugin_marks(const struct ls_recipe *recipe, int *count);
 
 /* ---- object.c: the contents of the file ---- */
@@ -35,21 +35,17 @@ void object_close(struct object *object);
 /* Returns the index-th imported name; NULL behind the last. It lives as long as the object. */
 const char *object_import(const struct object *object, int index);
 
-/* Writes the index-th relocation slot, as an offset from the load address, and the name of the imported
- * function whose address the loader writes there ("" = none). Returns false behind the last. */
+/* Writes the index-th relocation slot, as an offset from the load address. *name is the imported function
+ * whose address the loader writes there, "" if there is none. Returns false behind the last. */
 bool object_slot(const struct object *object, int index, uintptr_t *offset, const char **name);
 
-/* Writes the range of the object's code. Returns false if it has none. */
+/* Write a range, as an offset from the load address and a size in bytes: the code; the index-th part that
+ * stays writable after loading; the marks. Return false if there is none. */
 bool object_code(const struct object *object, uintptr_t *offset, size_t *size);
-
-/* Writes the index-th part that stays writable after loading. Returns false behind the last. */
 bool object_writable(const struct object *object, int index, uintptr_t *offset, size_t *size);
-
-/* Writes the range of the marks, which is writable. Returns false if there are none. */
 bool object_marks(const struct object *object, uintptr_t *offset, size_t *size);
 
-/* Returns the name of the function or variable at an offset, NULL if unknown. It lives as long as the
- * object. */
+/* Returns the name of the function or variable at an offset; NULL = unknown. Lives as long as the object. */
 const char *object_symbol(const struct object *object, uintptr_t offset);
 
 /* ---- imports.c: the functions that it may call ---- */
@@ -57,13 +53,15 @@ const char *object_symbol(const struct object *object, uintptr_t offset);
 /* Returns whether the object calls only what a recipe may call; else `why` names the first other one. */
 bool imports_allowed(const struct object *object, char why[PLUGIN_WHY_MAX]);
 
-/* Redirects its malloc and output, and similar functions, to the running process of the world. */
+/* Replaces malloc(), printf() and their like in the object, loaded at `base`, by functions for the running
+ * process of the world. */
 void imports_redirect(const struct object *object, uintptr_t base);
 
 /* ---- sandbox_signals.c: crashes, endless loops, variables ---- */
 
-/* Guards the steps of the recipe in this object, loaded at `base`, from now on. The object must stay open.
- * Returns false, and guards nothing, if its variables cannot all be watched. */
+/* Guards the steps of the recipe in this object, loaded at `base`, from now on, in place of those guarded
+ * before. The object must stay open. Returns false, and guards nothing, if its variables cannot all be
+ * watched. */
 bool guard_watch(const struct object *object, uintptr_t base);
 
 /* Guards the steps of a recipe that is linked in: a crash or an endless loop violates contract_is_kept. */

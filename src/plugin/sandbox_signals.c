@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Guards steps of a recipe that may crash, never return, or keep state outside of its world.
+/* Guards calls of a recipe that may crash, never return, or keep state outside of its world.
  *
  * A signal handler catches a fault inside a call and jumps back to where the call began. A timer of processor
- * time finds a call that does not return: two ticks in a row meet the same call as the tick before. The timer
- * ends a call only in the recipe's own code, never inside the simulated client or the C library, so that
- * their data stays intact. After each call the recipe's variables are compared with their saved values and
- * restored. */
+ * time ends a call that three ticks in a row meet. It does so only while the recipe's own code runs, never
+ * inside the simulated client or the C library, whose data would be damaged. After each call the recipe's
+ * variables are compared with their saved values, and restored. */
 #include "plugin/plugin.h"
 #include "sim/sandbox.h"
 
 #include "base/assert.h"
-#include "base/unchanged_memory.h"
+#include "base/guarded_variables.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -34,7 +33,7 @@ static size_t code_size;
 static struct variables variables;
 
 static sigjmp_buf way_back;
-static volatile sig_atomic_t within; /* inside of a guarded call */
+static volatile sig_atomic_t within; /* 1 = inside of a guarded call */
 static volatile sig_atomic_t signal_number;
 static volatile uintptr_t fault_at;
 static unsigned long call_at_tick;
@@ -71,7 +70,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     if (within && world_in_recipe()) {
         go_back(number, program_counter(context));
     }
-    signal(number, SIG_DFL); /* the fault is our own: it happens again on return, and ends the worker */
+    signal(number, SIG_DFL); /* the program's own fault: it happens again on return, and ends the worker */
     if (number == SIGABRT) {
         raise(number);
     }
@@ -134,9 +133,11 @@ static const char *name_of(int number)
                                : NULL;
 }
 
-/* Returns "SIGSEGV in on_created()", or as much of it as is known. The text is the same in each run. */
+/* Returns "SIGSEGV in on_created()", or the part of it that is known, or NULL. Has no address, so that it
+ * is the same in each run. */
 static const char *describe(void)
 {
+    LS_ASSERT(!within && signal_number != 0);
     bool inside = watched != NULL && fault_at >= base;
     const char *function = inside ? object_symbol(watched, fault_at - base) : NULL;
     const char *name = name_of(signal_number);
@@ -172,6 +173,7 @@ static bool changed(const char **where)
     if (variables_are_kept(&variables, &first)) {
         return false;
     }
+    LS_ASSERT(watched != NULL && variables.count > 0);
     const char *name = object_symbol(watched, first - base);
     snprintf(where_text, sizeof where_text, "%s", name != NULL ? name : "");
     *where = name != NULL ? where_text : NULL;
@@ -184,8 +186,8 @@ static bool keep(uintptr_t from, uintptr_t end)
     return from >= end || variables_keep(&variables, (void *)(base + from), end - from);
 }
 
-/* Watches all writable parts except the recipe's marks, which the recipe sets and cannot read. Returns
- * false if some part cannot be watched. */
+/* Watches all writable parts, without the marks: the recipe sets marks, and cannot read them. Returns
+ * false if a part cannot be watched. */
 static bool keep_variables(void)
 {
     uintptr_t offset, marks = 0;
@@ -213,9 +215,13 @@ static void begin(void)
 
 void guard_watch_program(void)
 {
+    if (watched != NULL) {
+        return; /* the guard of a shared object covers its recipe, and can name the place */
+    }
     /* Symbols of the linker. NOLINTNEXTLINE(bugprone-reserved-identifier) */
     extern const char __executable_start[], etext[];
     base = (uintptr_t)__executable_start;
+    LS_ASSERT((uintptr_t)etext > base);
     code_size = (uintptr_t)etext - base;
     begin();
 }

@@ -3,6 +3,8 @@
 
 #include "real/audit.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,7 @@ void real_audit_close(struct real_audit *audit)
 
 static void enter(struct real_audit *audit, const struct real_line *line)
 {
+    LS_ASSERT(line->slot >= 0 && line->slot < REAL_WORKERS_MAX);
     for (int i = 0; i < REAL_WORKERS_MAX; i++)
         if (i != line->slot && audit->worker[i].inside)
             audit->overlaps++;
@@ -42,12 +45,14 @@ static int begin_write(struct real_audit *audit, const struct real_line *line)
         audit->writes = writes;
         audit->write_capacity = capacity;
     }
+    LS_ASSERT(audit->write_count < audit->write_capacity);
     audit->writes[audit->write_count++] =
         (struct real_write){.id = line->id, .basis = line->basis, .value = line->value};
     return 0;
 }
 
-/* Notes that a write was acknowledged. It is among the last ones: every worker has at most one. */
+/* Notes that a write was acknowledged. Searches backwards: each worker has one unacknowledged write at
+ * most. */
 static int acknowledge(struct real_audit *audit, const struct real_line *line)
 {
     uint32_t i = audit->write_count;
@@ -95,7 +100,7 @@ int real_audit_take(struct real_audit *audit, const struct real_line *line)
     case REAL_ENDED:
         leave(audit, line);
         break;
-    default: /* the other kinds are for people who read the journal */
+    default: /* the audit does not need the other kinds */
         break;
     }
     return 0;
@@ -116,8 +121,8 @@ static struct real_write *find(const struct real_audit *audit, uint64_t id)
                               : NULL;
 }
 
-/* Marks the chain of writes from the counter back to the beginning. Returns whether it gets there and the
- * values fit. */
+/* Marks the chain of writes from the counter back to the first write. Returns whether the chain is whole and
+ * each value is one more than that of the write before. */
 static bool mark_chain(struct real_audit *audit, const struct real_record *counter)
 {
     int64_t value = counter->value;
@@ -133,6 +138,7 @@ static bool mark_chain(struct real_audit *audit, const struct real_record *count
 
 void real_audit_settle(struct real_audit *audit, const struct real_record *counter)
 {
+    LS_ASSERT(!audit->settled && audit->lost == 0 && audit->unheard == 0);
     if (audit->write_count)
         qsort(audit->writes, audit->write_count, sizeof *audit->writes, by_id);
     audit->sound = mark_chain(audit, counter);
@@ -142,4 +148,5 @@ void real_audit_settle(struct real_audit *audit, const struct real_record *count
         audit->lost += write->wrote && !write->on_chain;
         audit->unheard += !write->wrote && write->on_chain;
     }
+    LS_ASSERT(audit->lost <= audit->wrote && audit->lost + audit->unheard <= audit->write_count);
 }

@@ -3,6 +3,8 @@
 
 #include "real/journal.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,10 +40,12 @@ int real_journal_open(const char *dir)
 int real_journal_write(int fd, const struct real_line *line)
 {
     char text[REAL_LINE_SIZE_MAX];
+    LS_ASSERT(line->kind < REAL_KINDS);
     int size = snprintf(text, sizeof text, "%lld %s worker=%d.%d id=%llx basis=%llx value=%lld token=%lld\n",
                         (long long)real_journal_now_ns(), words[line->kind], line->slot, line->incarnation,
                         (unsigned long long)line->id, (unsigned long long)line->basis, (long long)line->value,
                         (long long)line->token);
+    LS_ASSERT(size > 0 && size < REAL_LINE_SIZE_MAX);
     ssize_t done;
     do {
         done = write(fd, text, (size_t)size);
@@ -79,9 +83,10 @@ static bool parse(const char *text, struct real_line *line)
     return true;
 }
 
-/* Moves the unread bytes to the front and reads more behind them. */
+/* Reads more bytes behind the unread ones. Returns their number, 0 at the end of the file, or -1. */
 static ssize_t fill(struct real_reader *reader)
 {
+    LS_ASSERT(reader->at <= reader->size && reader->size <= sizeof reader->buffer);
     reader->size -= reader->at;
     memmove(reader->buffer, reader->buffer + reader->at, reader->size);
     reader->at = 0;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The journal of a real run: one line for each event of a worker or its parent, in the order of the
- * events.
+/* The journal of a real run: one line for each event of a worker or its parent.
  *
- * Each line is one write() to a file that all processes have open for appending. So the order of the lines
- * is the order of the events, and a killed process leaves whole lines only. The journal is evidence that
- * is independent of the lock: it tells which worker was inside between which two lines, and which write
- * was built on which. */
+ * Each line is one write() to a file that all processes have open for appending. So the order of the lines is
+ * the order of the events, and a killed process leaves whole lines only. The journal is evidence independent
+ * of the lock: which worker was inside when, and on which write each write was built. */
 #ifndef REAL_JOURNAL_H
 #define REAL_JOURNAL_H
 
@@ -18,16 +16,16 @@
 /* kind, word in the file */
 #define REAL_KIND_LIST(X)                                                                                    \
     X(REAL_ENTER, "enter")       /* worker: granted, and its belief was checked */                           \
-    X(REAL_WRITES, "writes")     /* worker: about to write value, built on what basis wrote */               \
+    X(REAL_WRITES, "writes")     /* worker: about to write `value`, built on the write of `basis` */         \
     X(REAL_WROTE, "wrote")       /* worker: the resource has taken the write */                              \
     X(REAL_REFUSED, "refused")   /* worker: the resource has refused its fencing token */                    \
-    X(REAL_DOUBTED, "doubted")   /* worker: it could not believe any more, and did not write */              \
-    X(REAL_LEAVE, "leave")       /* worker: outside from here on; value is the ms since its last check */    \
-    X(REAL_STARTED, "started")   /* parent: value is the process id */                                       \
-    X(REAL_STOPPED, "stopped")   /* parent: the process stands still */                                      \
-    X(REAL_CONTINUED, "goes-on") /* parent */                                                                \
-    X(REAL_KILLED, "killed")     /* parent: the process is dead and does nothing any more */                 \
-    X(REAL_ENDED, "ended")       /* parent: it ended by itself, value is its status */
+    X(REAL_DOUBTED, "doubted")   /* worker: its belief was gone, so it did not write */                      \
+    X(REAL_LEAVE, "leave")       /* worker: outside from here on; value: ms since its last check */          \
+    X(REAL_STARTED, "started")   /* parent: value: process id */                                             \
+    X(REAL_STOPPED, "stopped")   /* parent: the process stands still; value: ms until it goes on */          \
+    X(REAL_CONTINUED, "goes-on") /* parent: the process goes on */                                           \
+    X(REAL_KILLED, "killed")     /* parent: the process is dead, by a signal */                              \
+    X(REAL_ENDED, "ended")       /* parent: the process ended by itself; value: exit status */
 
 #define REAL_KIND_ENUM(name, word) name,
 enum real_kind { REAL_KIND_LIST(REAL_KIND_ENUM) REAL_KINDS };
@@ -37,36 +35,35 @@ struct real_line {
     int64_t time_ns; /* of the monotonic clock, which all processes share */
     enum real_kind kind;
     int slot;        /* index of the worker, from 0 */
-    int incarnation; /* number of times that it was started before */
+    int incarnation; /* number of earlier processes of this worker */
     uint64_t id;     /* of the section, unique in a run; 0 = none */
     uint64_t basis;  /* id of the section whose write was read; 0 = none */
-    int64_t value;   /* the meaning depends on the kind */
-    int64_t token;   /* the fencing token, 0 = none */
+    int64_t value;   /* see REAL_KIND_LIST */
+    int64_t token;   /* fencing token; 0 = none */
 };
 
 enum { REAL_LINE_SIZE_MAX = 192 };
 
-/* Returns the time of the monotonic clock in ns. */
 int64_t real_journal_now_ns(void);
 
-/* Opens the journal in a run's folder, and makes it if it is missing. Returns a descriptor for any number
- * of processes, or -1 with errno. */
+/* Opens the journal in a run's folder, and makes it if it is missing. Returns a descriptor, or -1 with
+ * errno. */
 int real_journal_open(const char *dir);
 
-/* Appends one line, with the present time. Returns 0, or -1 with errno. */
+/* Appends one line with the present time in place of line->time_ns. Returns 0, or -1 with errno. */
 int real_journal_write(int fd, const struct real_line *line);
 
-/* Reads a journal while others write to it. Zero-initialise except fd. */
+/* Reads a journal while others write to it. All zeros at first, except `fd`. */
 struct real_reader {
     int fd;
-    int64_t offset; /* in the file, of the first byte that is not in the buffer */
-    size_t at;      /* in the buffer, of the next line */
+    int64_t offset; /* in the file: of the first byte that is not in the buffer */
+    size_t at;      /* in the buffer: of the next line */
     size_t size;    /* bytes in the buffer */
     char buffer[8192];
 };
 
-/* Takes the next line. Returns 1; 0 if there is none now; -1 if the file cannot be read, or contains
- * something that is no line (errno EBADMSG). */
+/* Takes the next line. Returns 1; 0 if there is none yet; -1 if the file cannot be read, or has other text
+ * than such lines (errno EBADMSG). */
 int real_reader_next(struct real_reader *reader, struct real_line *line);
 
 #endif

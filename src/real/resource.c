@@ -3,6 +3,8 @@
 
 #include "real/resource.h"
 
+#include "base/assert.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +42,7 @@ static int load_text(const struct real_resource *resource, char text[TEXT_SIZE])
     close(fd);
     if (got < 0)
         return -1;
+    LS_ASSERT(got < TEXT_SIZE);
     text[got] = 0;
     return 0;
 }
@@ -67,6 +70,7 @@ static int write_draft(const char *path, const struct real_record *record)
     char text[TEXT_SIZE];
     int size = snprintf(text, sizeof text, "%lld writer=%llx token=%lld\n", (long long)record->value,
                         (unsigned long long)record->writer, (long long)record->token);
+    LS_ASSERT(size > 0 && size < TEXT_SIZE);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return -1;
@@ -75,7 +79,7 @@ static int write_draft(const char *path, const struct real_record *record)
     return done == size ? 0 : -1;
 }
 
-/* Stores the record in a draft, which then takes the file's name in one step. */
+/* Stores the record in one step: writes a draft, and renames it. */
 static int store(const struct real_resource *resource, const struct real_record *record)
 {
     char name[64], draft[PATH_SIZE], path[PATH_SIZE];
@@ -90,6 +94,7 @@ static int store(const struct real_resource *resource, const struct real_record 
 
 static int lock_fence(const struct real_resource *resource)
 {
+    LS_ASSERT(!resource->fenced || resource->lock_fd >= 0);
     int rc;
     do {
         rc = resource->fenced ? flock(resource->lock_fd, LOCK_EX) : 0;
@@ -105,7 +110,6 @@ static void unlock_fence(const struct real_resource *resource)
     errno = error;
 }
 
-/* Returns whether the token may pass. */
 static bool pass(const struct real_resource *resource, int64_t token, const struct real_record *now)
 {
     return !resource->fenced || token >= now->token;
@@ -120,6 +124,7 @@ static enum real_access read_locked(const struct real_resource *resource, int64_
         return REAL_ACCESS_REFUSED;
     if (!resource->fenced || token == record->token)
         return REAL_ACCESS_OK;
+    LS_ASSERT(token > record->token);
     record->token = token;
     return store(resource, record) ? REAL_ACCESS_FAILED : REAL_ACCESS_OK;
 }

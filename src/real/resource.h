@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The resource that the workers guard: a counter in a file.
+/* The resource that the lock guards: a counter in a file.
  *
- * A plain resource trusts its callers. A fenced one compares and stores the fencing token at each access,
- * in one step under a file lock of its own. It refuses a caller whose token is smaller than the largest
- * one so far. Reads count as accesses: otherwise an older writer could write between the read and the write
- * of a newer one, which would undo that. */
+ * A plain resource trusts its callers. A fenced one compares and stores the fencing token at each access, in
+ * one step under a file lock. It refuses a token that is smaller than the largest one so far. Reads are
+ * accesses too: otherwise an older holder could write between a newer one's read and write, and its update
+ * would be lost. */
 #ifndef REAL_RESOURCE_H
 #define REAL_RESOURCE_H
 
@@ -20,9 +20,9 @@ struct real_record {
 };
 
 struct real_resource {
-    const char *dir; /* caller-owned */
+    const char *dir; /* borrowed */
     bool fenced;
-    int lock_fd; /* fenced: the file that carries the file lock */
+    int lock_fd; /* file with the file lock; -1 = not fenced */
 };
 
 enum real_access {
@@ -31,8 +31,8 @@ enum real_access {
     REAL_ACCESS_FAILED = -1, /* errno says why */
 };
 
-/* Opens the resource in the folder `dir` for one process. If its file is missing, the record is zeros.
- * Returns 0, or -1 with errno. */
+/* Opens the resource in a folder for one process. If its file is missing, the record is zeros. Returns 0,
+ * or -1 with errno. */
 int real_resource_open(struct real_resource *resource, const char *dir, bool fenced);
 void real_resource_close(struct real_resource *resource);
 
@@ -40,8 +40,8 @@ void real_resource_close(struct real_resource *resource);
 enum real_access real_resource_read(const struct real_resource *resource, int64_t token,
                                     struct real_record *record);
 
-/* Replaces value and writer by those of `record`, atomically: a process that is killed within this call
- * has written all of it or nothing. */
+/* Replaces value and writer by those of `record`. A process that is killed within this call has written
+ * all of it or nothing. */
 enum real_access real_resource_write(const struct real_resource *resource, int64_t token,
                                      const struct real_record *record);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The states of a worker, as its parent sees them:
+/* The states of a worker (enum worker_state), as its parent sees them:
  *
  *   DOWN --start--> RUNNING <--> STOPPED
  *     ^                |            |
@@ -11,6 +11,7 @@
  * follows the workers by the journal, which it reads while they write it. */
 #include "real/storm.h"
 
+#include "base/assert.h"
 #include "base/rng.h"
 
 #include <errno.h>
@@ -27,11 +28,11 @@ enum {
     TICK_MS = 3,
     PROGRESS_MS = 200,
     CONNECT_MS_MAX = 5000,
-    STANDSTILL_MS_MAX = 90000, /* a worker that waits for the lock complains itself before that */
+    STANDSTILL_MS_MAX = 90000, /* more than ACQUIRE_MS_MIN of worker.c, after which a worker complains */
     STOP_MS_MIN = 10,
     STOP_PAUSE_MS = 400, /* mean time between two stops, in a strict run */
     KILL_PAUSE_MS = 800, /* mean time between two kills, in a strict run */
-    KILL_SECTIONS = 8,   /* sections of each worker between two kills, except before one kill in four */
+    KILL_SECTIONS = 8,   /* number of sections between two kills, for each worker; see wind() */
 };
 
 enum worker_state { DOWN, RUNNING, STOPPED, DONE };
@@ -40,28 +41,28 @@ struct storm_worker {
     pid_t pid;
     enum worker_state state;
     int incarnation;
-    bool hit;                /* SIGKILL is on its way */
-    bool doomed;             /* a SIGKILL follows when it stops where it was told to halt */
-    int64_t continue_ms;     /* STOPPED: earliest time to go on */
-    int64_t patience_ms;     /* STOPPED: time to go on in any case */
-    int64_t token;           /* STOPPED: waits for a larger token to be inside; 0 = does not wait */
-    int64_t spared_until_ms; /* no stop before */
+    bool hit;            /* SIGKILL was sent */
+    bool doomed;         /* SIGKILL will be sent when the worker halts */
+    int64_t continue_ms; /* STOPPED: earliest time to go on */
+    int64_t patience_ms; /* STOPPED: time to go on in any case */
+    int64_t token;       /* STOPPED: goes on only after a section with a larger token; 0 = does not wait */
+    int64_t spared_until_ms; /* earliest time of the next stop */
 };
 
-/* The time of the next hit of a kind, and its aim. */
+/* The next hit of a kind: a stop or a kill. */
 struct storm_clock {
-    int64_t next_ms;
+    int64_t next_ms;        /* earliest time */
     uint32_t next_sections; /* number of sections that must be entered before */
-    int pause_ms;           /* mean, in ms */
-    int pause_sections;     /* sections between two hits, of all workers together */
-    uint32_t aim;           /* 0 .. 2 */
-    bool aimed;             /* the aim has been drawn, and no worker has fitted yet */
+    int pause_ms;           /* mean time between two hits */
+    int pause_sections;     /* number of sections between two hits, of all workers together */
+    uint32_t aim;           /* 0 .. 2, for the function that hits */
+    bool aimed;             /* `aim` is drawn, and no worker has fitted yet */
 };
 
 struct storm {
     const struct real_plan *plan;
     struct real_result *result;
-    struct real_board *boards; /* one per worker, shared with it */
+    struct real_board *boards;
     struct storm_worker workers[REAL_WORKERS_MAX];
     struct real_reader reader;
     struct rng rng;
@@ -88,6 +89,7 @@ static void sleep_ms(int ms)
 
 static void end(struct storm *storm, enum real_outcome outcome, const char *why)
 {
+    LS_ASSERT(outcome == REAL_RUN_ENDED || why != NULL);
     if (storm->over)
         return;
     storm->over = true;
@@ -95,9 +97,9 @@ static void end(struct storm *storm, enum real_outcome outcome, const char *why)
     storm->result->why = why;
 }
 
-/* Returns a random value from half to one and a half of the mean. */
 static int around(struct storm *storm, int mean)
 {
+    LS_ASSERT(mean >= 0);
     return mean / 2 + (int)rng_below(&storm->rng, (uint32_t)mean + 1);
 }
 
@@ -111,6 +113,7 @@ static int count_state(const struct storm *storm, enum worker_state state)
 
 static void note(struct storm *storm, int slot, enum real_kind kind, int64_t value)
 {
+    LS_ASSERT(slot >= 0 && slot < storm->plan->processes && kind >= REAL_STARTED);
     struct real_line line = {.kind = kind, .slot = slot, .incarnation = storm->workers[slot].incarnation};
     line.value = value;
     if (real_journal_write(storm->journal, &line))
@@ -130,6 +133,7 @@ static void read_journal(struct storm *storm)
         }
     if (rc < 0)
         end(storm, REAL_RUN_FAILED, "the journal cannot be read");
+    LS_ASSERT(storm->sections <= storm->result->audit.sections);
     if (storm->sections != storm->result->audit.sections) {
         storm->sections = storm->result->audit.sections;
         storm->moved_ms = now_ms();
@@ -153,8 +157,7 @@ static struct real_job job_of(const struct storm *storm, int slot)
                              .board = &storm->boards[slot]};
 }
 
-/* Prepares a child. The parent handles the signals that ask for an end. If the parent dies, its children
- * do. */
+/* Prepares a child: it leaves signals that ask for an end to its parent, and dies with it. */
 static void settle_in(pid_t parent)
 {
     signal(SIGINT, SIG_IGN);
@@ -165,7 +168,7 @@ static void settle_in(pid_t parent)
         _exit(REAL_END_FAILED);
 }
 
-/* Forks a worker. It ends with _exit(): the child must not write the output that the parent has buffered. */
+/* Forks a worker, which ends with _exit(): it must not write output that the parent has buffered. */
 static pid_t fork_job(const struct real_job *job, bool probe)
 {
     pid_t parent = getpid();
@@ -176,11 +179,12 @@ static pid_t fork_job(const struct real_job *job, bool probe)
     _exit((int)(probe ? real_worker_probe(job, CONNECT_MS_MAX) : real_worker_run(job)));
 }
 
-/* Starts a worker. The last write of its killed predecessor is in the journal by now, so it does the
- * remaining rounds. */
+/* Starts a worker with the rounds that its killed predecessors left, or sets it DONE. All lines of a
+ * predecessor were read before. */
 static void start(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
+    LS_ASSERT(worker->state == DOWN);
     atomic_store(&storm->boards[slot].halt, 0);
     struct real_job job = job_of(storm, slot);
     if (job.rounds <= 0) {
@@ -223,16 +227,16 @@ static void probe(struct storm *storm)
 
 /* ---- stopping and going on ---- */
 
-/* Returns the rest of the session timeout after the margin in ms: the time from a check to the end of the
- * write. */
+/* Returns the time in ms that a worker has from its check to the end of its write: the session timeout less
+ * the margin. */
 static int slack_ms(const struct storm *storm)
 {
     return storm->result->session_timeout_ms * (100 - REAL_MARGIN_PERCENT) / 100;
 }
 
-/* Returns the length of a stop in ms. In a strict run it takes up to half of the slack, and STOP_MS_MIN;
- * the rest is for the machine. In a long-stop run it ends after the session: a server whose tick is at
- * most half of the timeout ends the session within 1.5 timeouts (F27). */
+/* Returns the length of a stop in ms. In a strict run it is at most STOP_MS_MIN and half of the slack; the
+ * other half is for delays of the machine. In a long-stop run the stop outlasts the session: a server whose
+ * tick is at most half of the timeout ends the session within 1.5 timeouts (F27). */
 static int stop_length_ms(struct storm *storm)
 {
     int timeout_ms = storm->result->session_timeout_ms;
@@ -245,23 +249,25 @@ static void stand_still(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
     int64_t now = now_ms();
+    LS_ASSERT(worker->state == RUNNING && worker->pid > 0);
     worker->state = STOPPED;
     worker->token = 0;
     worker->continue_ms = now + stop_length_ms(storm);
     worker->patience_ms =
         worker->continue_ms + CONNECT_MS_MAX + INT64_C(5) * storm->result->session_timeout_ms;
+    LS_ASSERT(worker->continue_ms > now && worker->patience_ms > worker->continue_ms);
     storm->result->stops++;
     note(storm, slot, REAL_STOPPED, worker->continue_ms - now);
 }
 
 static void kill_worker(struct storm *storm, int slot)
 {
+    LS_ASSERT(storm->workers[slot].pid > 0 && storm->workers[slot].state != DOWN);
     storm->workers[slot].hit = true;
     kill(storm->workers[slot].pid, SIGKILL);
 }
 
-/* Handles a worker that has stopped itself where it was told to. In a long-stop run it goes on when
- * another worker has been inside. */
+/* Handles a worker that has halted. In a long-stop run it goes on after a section of another worker. */
 static void on_halt(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -276,7 +282,7 @@ static void on_halt(struct storm *storm, int slot)
         worker->token = storm->result->audit.worker[slot].token;
 }
 
-/* Returns whether another worker could still come in with a larger token. */
+/* Returns whether a section with a larger token is still possible. */
 static bool others_go_on(const struct storm *storm)
 {
     return count_state(storm, RUNNING) + count_state(storm, DOWN) > 0;
@@ -290,10 +296,12 @@ static bool may_continue(const struct storm *storm, const struct storm_worker *w
            !others_go_on(storm);
 }
 
-/* Lets a worker go on, and spares it for as long as a section may take, so that stops do not add up. */
+/* Lets a worker go on. It is not stopped again within slack_ms(), so that the stops of a section do not
+ * add up. */
 static void go_on(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
+    LS_ASSERT(worker->state == STOPPED && worker->pid > 0);
     worker->state = RUNNING;
     worker->spared_until_ms = now_ms() + slack_ms(storm);
     note(storm, slot, REAL_CONTINUED, 0);
@@ -313,6 +321,7 @@ static void continue_all_due(struct storm *storm)
 static void on_exit_status(struct storm *storm, int slot, int status)
 {
     struct storm_worker *worker = &storm->workers[slot];
+    LS_ASSERT(worker->state == RUNNING || worker->state == STOPPED);
     note(storm, slot, REAL_ENDED, status);
     worker->state = DONE;
     if (status == REAL_END_NO_SERVER)
@@ -321,11 +330,12 @@ static void on_exit_status(struct storm *storm, int slot, int status)
         end(storm, REAL_RUN_FAILED, "a worker failed");
 }
 
-/* Handles the death of a worker by a signal. Kills are counted here: a worker that ends before the SIGKILL
- * comes has ended by itself. */
+/* Handles the death of a worker by a signal. Kills are counted here, because a worker may end by itself
+ * before the SIGKILL comes. */
 static void on_death(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
+    LS_ASSERT(worker->state == RUNNING || worker->state == STOPPED);
     note(storm, slot, REAL_KILLED, 0);
     worker->state = DOWN;
     worker->incarnation++;
@@ -361,13 +371,14 @@ static void reap_all(struct storm *storm)
             start(storm, i);
 }
 
-/* Ends the workers that still run, each by its id. SIGKILL also ends stopped ones. */
+/* Ends all live workers; SIGKILL ends stopped ones too. */
 static void end_all(struct storm *storm)
 {
     for (int i = 0; i < storm->plan->processes; i++) {
         struct storm_worker *worker = &storm->workers[i];
         if (worker->state != RUNNING && worker->state != STOPPED)
             continue;
+        LS_ASSERT(worker->pid > 0);
         kill(worker->pid, SIGKILL);
         wait_for(worker->pid);
         note(storm, i, REAL_KILLED, 0);
@@ -378,9 +389,9 @@ static void end_all(struct storm *storm)
 
 /* ---- hitting ----
  *
- * A section takes milliseconds and waiting takes seconds, so a random hit meets a waiting worker. Therefore
- * some hits are aimed at a worker that is inside, and some at a point of the section, where the worker stops
- * itself. */
+ * A section takes milliseconds and waiting takes seconds, so most random hits meet a waiting worker.
+ * Therefore some hits are aimed at a worker that is inside. Others are halts: the worker stops itself at a
+ * point of its section (enum real_halt). */
 
 enum { NOBODY = -1 };
 
@@ -394,7 +405,7 @@ static bool may_stop(const struct storm_worker *worker)
     return worker->state == RUNNING && !worker->hit && now_ms() >= worker->spared_until_ms;
 }
 
-/* Returns a random worker that fits and, with `inside`, is inside; -1 if there is none. */
+/* Returns a random worker that fits and, with `inside`, is inside; -1 = there is none. */
 static int pick(struct storm *storm, bool (*fits)(const struct storm_worker *worker), bool inside)
 {
     int fitting[REAL_WORKERS_MAX], count = 0;
@@ -404,9 +415,10 @@ static int pick(struct storm *storm, bool (*fits)(const struct storm_worker *wor
     return count ? fitting[rng_below(&storm->rng, (uint32_t)count)] : NOBODY;
 }
 
-/* Tells a worker to halt. Stopped ones are left out: they would do it much later. */
+/* Tells a running worker to halt. A stopped one would do it much later. */
 static int halt_one(struct storm *storm, enum real_halt where)
 {
+    LS_ASSERT(where != REAL_HALT_NOWHERE);
     int slot = pick(storm, may_stop, false);
     if (slot != NOBODY)
         atomic_store(&storm->boards[slot].halt, where);
@@ -428,8 +440,8 @@ static int short_stop(struct storm *storm, uint32_t aim)
     return aim == 0 ? halt_one(storm, REAL_HALT_BEFORE_WRITE) : stop_one(storm, aim == 1);
 }
 
-/* Makes a long stop. About one in three, and the first one, is before a write, where it hurts most. Enough
- * workers are left to go in meanwhile. */
+/* Makes a long stop. About one in three, and the first one, is between check and write, where it does most
+ * harm. Leaves enough workers to enter meanwhile. */
 static int long_stop(struct storm *storm, uint32_t aim)
 {
     int limit = storm->plan->processes / 2 > 1 ? storm->plan->processes / 2 : 1;
@@ -452,17 +464,18 @@ static int kill_one(struct storm *storm, uint32_t aim)
     return slot;
 }
 
-/* Sets the time of the next hit. A worker that is killed in the queue holds up all others until its
- * session ends, and more kills in that time show little. One hit in four comes in any case. */
+/* Sets the time of the next hit. While the session of a killed waiter lasts, the others wait, and more kills
+ * show little: so three hits in four wait for pause_sections. */
 static void wind(struct storm *storm, struct storm_clock *clock, int64_t now)
 {
     clock->next_ms = now + around(storm, clock->pause_ms);
     clock->next_sections = 0;
+    LS_ASSERT(clock->next_ms >= now && !clock->aimed);
     if (rng_below(&storm->rng, 4))
         clock->next_sections = storm->result->audit.sections + (uint32_t)clock->pause_sections;
 }
 
-/* Makes a hit if it is due. If no worker fits, it is tried again at the next tick. */
+/* Makes a hit if it is due. If no worker fits, tries again at the next tick, with the same aim. */
 static void hit_if_due(struct storm *storm, struct storm_clock *clock,
                        int (*hit)(struct storm *storm, uint32_t aim))
 {
@@ -471,12 +484,13 @@ static void hit_if_due(struct storm *storm, struct storm_clock *clock,
         return;
     if (!clock->aimed)
         clock->aim = rng_below(&storm->rng, 3);
+    LS_ASSERT(clock->aim < 3);
     clock->aimed = hit(storm, clock->aim) == NOBODY;
     if (!clock->aimed)
         wind(storm, clock, now);
 }
 
-/* Makes the hits that are due. A long-stop run has no kills before the fence has refused a token. */
+/* A long-stop run has no kills before the fence has refused a token. */
 static void hit(struct storm *storm)
 {
     if (storm->plan->mode == REAL_STRICT) {
@@ -553,6 +567,7 @@ static void loop(struct storm *storm, const volatile sig_atomic_t *stop, real_pr
 static void audit(struct storm *storm)
 {
     struct real_resource resource = {.dir = storm->plan->dir, .lock_fd = -1};
+    LS_ASSERT(count_state(storm, DOWN) + count_state(storm, DONE) == storm->plan->processes);
     if (real_resource_read(&resource, 0, &storm->result->counter) == REAL_ACCESS_OK) {
         real_audit_settle(&storm->result->audit, &storm->result->counter);
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The storm starts the workers of a real run, kills and stops them at random, starts the dead ones again,
- * and audits the result. */
+/* A storm is a real run: it starts workers, kills and stops them at random, starts killed ones again, and
+ * audits the result. */
 #ifndef REAL_STORM_H
 #define REAL_STORM_H
 
@@ -18,33 +18,33 @@ struct real_plan {
     int processes;    /* 1 .. REAL_WORKERS_MAX */
     int rounds;       /* number of rounds of each worker */
     int session_timeout_ms;
-    uint64_t seed; /* decides which worker is hit and for how long; the times depend on the machine */
+    uint64_t seed; /* of the random hits; their times depend on the machine too */
     enum real_mode mode;
 };
 
 enum real_outcome {
     REAL_RUN_ENDED,       /* all rounds are done */
-    REAL_RUN_INTERRUPTED, /* the run was asked to end; everything until then is audited */
-    REAL_RUN_FAILED,      /* a worker failed, or the run stood still; audited too, `why` tells the reason */
-    REAL_RUN_NO_SERVER,   /* `why` tells where; figures may be incomplete */
+    REAL_RUN_INTERRUPTED, /* `*stop` ended the run; the rounds until then are audited */
+    REAL_RUN_FAILED,      /* a worker failed, or the run stood still; audited too; `why` is the reason */
+    REAL_RUN_NO_SERVER,   /* `why` tells when; figures may be incomplete */
 };
 
 struct real_result {
-    struct real_audit audit; /* to be closed by the caller */
+    struct real_audit audit; /* the caller closes it */
     struct real_record counter;
     int session_timeout_ms; /* negotiated */
     uint32_t kills;
-    uint32_t stops;     /* number of stops, including halts */
-    uint32_t halts;     /* stops between a worker's last check and its write */
-    int64_t elapsed_ms; /* duration of the rounds */
-    const char *why;    /* static text, or NULL */
+    uint32_t stops; /* halts included */
+    uint32_t halts; /* stops of workers at REAL_HALT_BEFORE_WRITE */
+    int64_t elapsed_ms;
+    const char *why; /* static text, or NULL */
 };
 
 /* Called some times a second while the run goes on. */
 typedef void (*real_progress_fn)(void *ctx, const struct real_result *result);
 
-/* Does the whole run in the calling process, which must have no other threads. Every process that it
- * starts has ended when it returns. A signal handler ends the run early by setting `*stop`. */
+/* Does a run in the calling process, which must have no other threads. On return all its workers have ended.
+ * `*stop` other than 0, set by a signal handler, ends the run early. */
 enum real_outcome real_storm_run(const struct real_plan *plan, struct real_result *result,
                                  const volatile sig_atomic_t *stop, real_progress_fn progress, void *ctx);
 

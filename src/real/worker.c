@@ -3,6 +3,7 @@
 
 #include "real/worker.h"
 
+#include "base/assert.h"
 #include "base/rng.h"
 #include "real/journal.h"
 #include "real/resource.h"
@@ -17,8 +18,8 @@
 #include <unistd.h>
 
 enum {
-    DAWDLE_MS_MAX = 8,      /* between a read and its write */
-    ACQUIRE_MS_MIN = 30000, /* a worker that waits longer in a queue that moves is starved */
+    DAWDLE_MS_MAX = 8,      /* limit of the pause between read and write */
+    ACQUIRE_MS_MIN = 30000, /* with 5 session timeouts more, the limit of one acquire */
     TICK_MS = 5,
 };
 
@@ -32,7 +33,7 @@ struct worker {
     char contents[32];
     int journal;
     uint32_t sections;
-    int64_t checked_ns; /* time at which it was last sure that it held the lock */
+    int64_t checked_ns; /* time of the last check() that found the lock held */
 };
 
 enum round { ROUND_DONE, ROUND_AGAIN, ROUND_NO_SERVER, ROUND_FAILED };
@@ -76,7 +77,7 @@ static enum round take(struct worker *worker)
     return rc == LS_ETIMEDOUT ? overdue(worker) : complain(worker, "acquire", ls_strerror(rc));
 }
 
-/* Gives the lock back. A lost session and a lost answer both end the hold, and are no fault of the lock. */
+/* Releases the lock. LS_ELOST and LS_EUNSURE, after a lost session or answer, are no failures of the lock. */
 static enum round give_back(struct worker *worker, enum round round)
 {
     int rc = locking(worker) ? ls_mutex_release(&worker->mutex) : LS_OK;
@@ -85,7 +86,8 @@ static enum round give_back(struct worker *worker, enum round round)
     return complain(worker, "release", ls_strerror(rc));
 }
 
-/* Returns whether the belief lasts as long as a write may need: the rest of the session timeout. */
+/* Returns whether the worker believes that it holds. With REAL_MARGIN_PERCENT the hold then lasts for the
+ * rest of the session timeout at least. */
 static bool check(struct worker *worker)
 {
     int64_t now_ns = real_journal_now_ns();
@@ -105,6 +107,7 @@ static int64_t token_of(struct worker *worker)
 static int note(const struct worker *worker, const struct real_line *section, enum real_kind kind)
 {
     struct real_line line = *section;
+    LS_ASSERT(kind <= REAL_LEAVE && section->id != 0);
     line.kind = kind;
     if (kind == REAL_LEAVE)
         line.value = (real_journal_now_ns() - worker->checked_ns) / 1000000;
@@ -114,6 +117,7 @@ static int note(const struct worker *worker, const struct real_line *section, en
 static void halt_if_told(struct worker *worker, enum real_halt here)
 {
     int told = here;
+    LS_ASSERT(here != REAL_HALT_NOWHERE);
     if (atomic_compare_exchange_strong(&worker->job->board->halt, &told, REAL_HALT_NOWHERE))
         raise(SIGSTOP);
 }
@@ -154,7 +158,7 @@ static enum round read_and_write(struct worker *worker, struct real_line *sectio
     return write_back(worker, section);
 }
 
-/* Does one section. No other worker may be between enter and leave meanwhile. */
+/* Does one section, between enter and leave. */
 static enum round guarded(struct worker *worker)
 {
     const struct real_job *job = worker->job;
@@ -181,6 +185,7 @@ static enum round do_round(struct worker *worker)
 
 static enum real_end do_rounds(struct worker *worker)
 {
+    LS_ASSERT(worker->job->rounds > 0 && worker->sections == 0);
     for (int done = 0; done < worker->job->rounds;) {
         enum round round = do_round(worker);
         if (round == ROUND_DONE)
@@ -193,7 +198,7 @@ static enum real_end do_rounds(struct worker *worker)
 
 /* ---- life ---- */
 
-/* Opens the lock. Every other worker keeps its belief fresh with syncs, so that both ways are tested. */
+/* Opens the lock. Workers with odd slots refresh their belief with syncs, so that both ways are tested. */
 static int open_lock(struct worker *worker)
 {
     static const struct ls_session_options plain = {.margin_percent = REAL_MARGIN_PERCENT,

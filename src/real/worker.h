@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A worker: one process that does rounds until they are done or it is killed. In a round it takes the
- * lock, reads the counter, dawdles, writes the counter back, and gives the lock away. */
+/* A worker: a process that does rounds until all are done or it is killed. In a round it acquires the lock,
+ * reads the counter, pauses, writes the counter plus one, and releases the lock. */
 #ifndef REAL_WORKER_H
 #define REAL_WORKER_H
 
@@ -16,28 +16,28 @@ enum real_mode {
     REAL_MODES
 };
 
-/* The belief of a worker after the last sign of life, in percent of the session timeout. The rest is for
- * its writes and the stops within them. */
+/* Time for which a worker believes after the last answer of a server, in percent of the session timeout. The
+ * rest is for its writes, and for stops within them. */
 enum { REAL_MARGIN_PERCENT = 50 };
 
-/* The end of a worker's process. */
+/* The exit status of a worker. */
 enum real_end {
     REAL_END_DONE = 0,
     REAL_END_FAILED = 1,    /* it has said why on standard error */
     REAL_END_NO_SERVER = 4, /* as the exit status of the commands */
 };
 
-/* The place where a worker is told to stop itself: no signal from outside would hit so exactly. */
+/* The place in a section where a worker stops itself: a signal from outside would not hit so exactly. */
 enum real_halt {
     REAL_HALT_NOWHERE,
-    REAL_HALT_BEFORE_WRITE, /* after its last check: from there on only the fence can help */
-    REAL_HALT_AFTER_WRITE,  /* the write is made and not acknowledged yet */
+    REAL_HALT_BEFORE_WRITE, /* after the last check: from there on only the fence can prevent a wrong write */
+    REAL_HALT_AFTER_WRITE,  /* after the write, before the journal has it as acknowledged */
 };
 
 /* Memory that the parent shares with a worker. */
 struct real_board {
-    atomic_int halt;       /* parent: enum real_halt, obeyed once */
-    atomic_int timeout_ms; /* worker: the negotiated session timeout in ms, once connected */
+    atomic_int halt;       /* set by the parent: enum real_halt; the worker clears it when it halts */
+    atomic_int timeout_ms; /* set by the worker: negotiated session timeout; 0 = not connected yet */
 };
 
 struct real_job {
@@ -48,16 +48,16 @@ struct real_job {
     enum real_mode mode;
     int slot;
     int incarnation;
-    int rounds; /* number of rounds to do */
+    int rounds;
     uint64_t seed;
     struct real_board *board;
 };
 
-/* Does the job in the calling process, which has no other threads. */
+/* Does the job in the calling process, which must have no other threads. */
 enum real_end real_worker_run(const struct real_job *job);
 
-/* Connects, notes the session timeout on the board and leaves again. Returns REAL_END_NO_SERVER after
- * `wait_ms`. */
+/* Connects, notes the session timeout on the board, and disconnects. Returns REAL_END_NO_SERVER if there
+ * is no connection within `wait_ms`. */
 enum real_end real_worker_probe(const struct real_job *job, int wait_ms);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The election as a recipe, as a driver sees it. A candidate is owner 0 of the driver. acquire() stands
- * for election, release() ends a term, cancel() gives the candidacy up before a term. */
+/* The election as a recipe. The candidate is owner 0 of the driver. acquire() stands for election, release()
+ * ends a term, cancel() gives the candidacy up before a term. */
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_mutex.h"
@@ -18,9 +18,9 @@ struct state {
     struct ls_session_listener listener;
     const struct ls_recipe_config *config;
     struct ls_election *elections; /* config->lock_count of them */
-    const char *taken; /* a malformed argument that the library did not refuse at start, or NULL */
-    int32_t opened;    /* number of elections that are initialised */
-    uint8_t style;     /* enum ls_election_style */
+    const char *taken;             /* result of lock_arguments_taken() at start; NULL = as it should be */
+    int32_t opened;                /* number of elections that are initialised */
+    uint8_t style;                 /* enum ls_election_style */
     bool stopped;
 };
 
@@ -42,8 +42,6 @@ static void report_of(const struct ls_election *election, struct ls_report what)
     report(state, &what);
 }
 
-/* ---- callbacks ---- */
-
 static void on_elected(struct ls_election *election, int64_t token)
 {
     report_of(election, (struct ls_report){.kind = LS_REPORT_GRANTED,
@@ -52,8 +50,8 @@ static void on_elected(struct ls_election *election, int64_t token)
                                            .session = ls_session_id(election->mutex.session)});
 }
 
-/* Reports the loss of a term whose node is gone. The driver learns of the other losses by the end of the
- * session, or by its own close. */
+/* Reports the loss of a term whose node was deleted. Other terms end with the session, which on_event()
+ * reports, or by the driver's own close. */
 static void on_deposed(struct ls_election *election, int64_t token, int rc)
 {
     if (rc == LS_ENOENT)
@@ -94,8 +92,6 @@ static const struct ls_election_options election_options[] = {
     [LS_ELECTION_LATCH] = {.ops = &election_ops, .style = LS_ELECTION_LATCH},
     [LS_ELECTION_SELECTOR] = {.ops = &election_ops, .style = LS_ELECTION_SELECTOR}};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-
-/* ---- life ---- */
 
 static int open_election(struct state *state, int lock)
 {
@@ -162,8 +158,6 @@ static void stop(void *memory)
     close_elections(state);
 }
 
-/* ---- client verbs ---- */
-
 static struct ls_election *election_at(struct state *state, int lock, int owner)
 {
     return lock >= 0 && lock < state->opened && owner == 0 ? &state->elections[lock] : NULL;
@@ -207,8 +201,6 @@ static int open_lock(void *memory, int lock)
     return election->mutex.session ? LS_EALREADY : open_election(memory, lock);
 }
 
-/* ---- questions ---- */
-
 static enum ls_belief query(const void *memory, int lock, int owner)
 {
     const struct ls_election *election = election_at((struct state *)(uintptr_t)memory, lock, owner);
@@ -234,8 +226,6 @@ static void unread_of_selector(void (*completion)(void), const struct String_vec
     if (!lock_participants_read(completion))
         lock_names_unread(LOCK_ROLE_MUTEX, names, id, list);
 }
-
-/* ---- invariants ---- */
 
 #define NORMAL(condition)                                                                                    \
     do {                                                                                                     \
@@ -270,7 +260,6 @@ static const char *wrong(const void *memory)
     return what;
 }
 
-/* The functions and properties that both recipes have. */
 #define OF_AN_ELECTION                                                                                       \
     .kinds = LS_LOCK_BIT(LS_LOCK_ELECTION), .state_size = sizeof(struct state), .stop = stop,                \
     .acquire = acquire, .cancel = cancel, .release = release, .close = close_lock, .open = open_lock,        \

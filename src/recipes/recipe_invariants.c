@@ -17,7 +17,7 @@ static bool claim_waits_for_answers(const struct lock_claim *claim)
     return claim->in_flight || claim->ancestors || claim->ear == LOCK_EAR_READING;
 }
 
-/* Returns the requests that a claim of this state may have in flight, a bit each. */
+/* Returns the requests that the claim may have in flight in its state, LOCK_FIRST ... */
 static unsigned claim_may_have(const struct lock_claim *claim)
 {
     unsigned unwatch = claim->place->role == LOCK_ROLE_LEASE ? LOCK_UNWATCH : 0;
@@ -31,7 +31,7 @@ static unsigned claim_may_have(const struct lock_claim *claim)
     case LOCK_ARMING:
         return LOCK_GET;
     case LOCK_HELD:
-        return unwatch; /* the removal of a watch that the grant did not need */
+        return unwatch;
     case LOCK_RELEASING:
         return LOCK_DELETE | unwatch;
     case LOCK_LEFTOVER:
@@ -42,7 +42,6 @@ static unsigned claim_may_have(const struct lock_claim *claim)
     }
 }
 
-/* Checks the knowledge about a node against the state of its claim. */
 static const char *node_not_normal(const struct lock_claim *claim)
 {
     bool knows = claim->state >= LOCK_LISTING && claim->state <= LOCK_HELD;
@@ -56,8 +55,8 @@ static const char *node_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* Checks the watch of a lease. It may be set though a list has found room, or lacks the lease's node, or
- * while the capacity is looked at again. */
+/* Checks the watch of a lease. Unlike that of a predecessor, it may be set in any pending state, and in a
+ * hold until it is removed. */
 static const char *watch_of_lease_not_normal(const struct lock_claim *claim)
 {
     NORMAL(!claim->ahead);
@@ -67,7 +66,7 @@ static const char *watch_of_lease_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* Checks a lease and its taker. Granted leases wait for the others of their acquire. */
+/* Checks a lease that has a taker, and a taker. */
 static const char *lease_not_normal(const struct lock_claim *claim)
 {
     const struct lock_claim *taker = claim->taker;
@@ -93,7 +92,7 @@ static const char *watch_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* Checks the requests in flight. Requests of a dead handle say nothing about their claim. */
+/* Checks the requests in flight, unless the session is gone: then they fit no state. */
 static const char *flight_not_normal(const struct lock_claim *claim)
 {
     if (!claim->place->session->id)
@@ -106,11 +105,11 @@ static const char *flight_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* Checks that all answers are delivered, and that delivered answers are forgotten. */
+/* Checks that all answers are delivered, and then cleared. */
 static const char *answer_not_normal(const struct lock_claim *claim)
 {
     NORMAL(!claim->notes && !claim->rc);
-    NORMAL(!claim->zk_rc || claim->state <= LOCK_SEARCHING); /* a refusal of an ancestor */
+    NORMAL(!claim->zk_rc || claim->state <= LOCK_SEARCHING); /* of a refused ancestor */
     NORMAL(!claim->told == (claim->state < LOCK_HELD || claim->taker) || claim->state >= LOCK_LEFTOVER ||
            claim->units);
     NORMAL(claim->depth > 0 || (claim->state != LOCK_HELD && claim->state != LOCK_TOMB));
@@ -156,7 +155,6 @@ static bool any_held(const struct ls_mutex *mutex)
     return claim;
 }
 
-/* Checks the answers of mutex.h about the owner of a claim. */
 static const char *questions_not_normal(const struct lock_claim *claim)
 {
     const struct ls_mutex *mutex = claim->mutex;
@@ -193,8 +191,8 @@ static const char *claim_not_normal(const struct lock_claim *claim)
     return NULL;
 }
 
-/* Counts the writes and syncs in flight that some claim knows of. The first request of a flight may also
- * be a read, hence a least and a largest number. */
+/* Counts the writes and syncs in flight of the session and its claims. LOCK_FIRST may also be a read, hence
+ * the bounds *least and *most. */
 static void count_unanswered(const struct ls_session *session, int *least, int *most)
 {
     *least = *most = session->proving;
@@ -252,7 +250,7 @@ const char *lock_invariants_broken(const struct ls_session *session)
     }
     NORMAL(session->reserved == reserved + lock_count_reserved(session));
     NORMAL(session->leftovers == leftovers);
-    NORMAL(session->retries <= 16 && session->sweeps <= 16); /* beyond 16 the default delay does not grow */
+    NORMAL(session->retries <= 16 && session->sweeps <= 16); /* recipes have no policy that counts */
     NORMAL(cleans || !session->sweeps);
     const char *wrong = belief_not_normal(session);
     return wrong ? wrong : ended_not_normal(session);

@@ -3,11 +3,11 @@
 
 /* The invariants of a session and its claims. They hold whenever no call, callback or timer is inside of
  * the library:
- * - each claim has a request, a timer or an event that it waits for,
- * - each count is the number of the things that it counts,
+ * - a claim has only watches, requests and timers that fit its state,
+ * - session->leftovers and ->reserved are the sums over the claims,
  * - the questions of mutex.h agree with each other and with the claims,
  * - data that no step will read is cleared, so that states that behave alike have equal bytes.
- * They belong to the harness: the library does not contain this file. */
+ * The library does not contain this file. */
 #ifndef RECIPES_RECIPE_INVARIANTS_H
 #define RECIPES_RECIPE_INVARIANTS_H
 
@@ -16,8 +16,8 @@
 /* Returns NULL, or the text of a condition that does not hold. Pure. */
 const char *lock_invariants_broken(const struct ls_session *session);
 
-/* Does the same for a session whose link is up and for which no message is under way. Then each claim
- * waits for another client, for the caller, or for a timer. */
+/* Returns NULL, or the text of a condition that does not hold for a session whose link is up and for which no
+ * message is under way. Then each claim waits for another client, for its owner, or for a timer. Pure. */
 const char *lock_invariants_stuck(const struct ls_session *session);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Several locks at once as a recipe. A driver declares mutexes, with `multi-mixed` read-write locks too,
- * and asks for one of them or for several. Each set of locks has a multi of its own, which is made when
- * the set is asked for the first time. Owners 0 .. 255 of the driver are owners 1 .. 256 of a multi. */
+/* Several locks at once as a recipe. The driver declares mutexes, for `multi-mixed` read-write locks too, and
+ * asks for one or several of them. Each set of locks gets a struct ls_multi when it is first asked for.
+ * Owners 0 .. 255 of the driver are owners 1 .. 256 of a multi. */
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_mutex.h"
@@ -15,19 +15,18 @@
 
 enum { SETS_MAX = 6, LOCKS_MAX = 4, HOLDS_MAX = 8 };
 
-/* A set of locks. Its members are numbered in the order in which they were first asked for. */
 struct set {
-    struct ls_multi multi;
+    struct ls_multi multi; /* first: callbacks find the set by it */
     struct ls_multi_member member[LOCKS_MAX];
-    int32_t lock[LOCKS_MAX];
-    int32_t count;
+    int32_t lock[LOCKS_MAX]; /* the driver's lock of each member */
+    int32_t count;           /* 0 = this place is free */
 };
 
-/* A hold of one owner, as it was reported. */
+/* A hold of one owner that was reported as granted. */
 struct hold {
-    int64_t token[LOCKS_MAX];
-    uint64_t owner; /* 0 = this place is free */
-    uint64_t set;
+    int64_t token[LOCKS_MAX]; /* of each member */
+    uint64_t owner;           /* 0 = this place is free */
+    uint64_t set;             /* index into state.sets */
 };
 
 struct state {
@@ -38,8 +37,6 @@ struct state {
     struct hold hold[HOLDS_MAX];
     uint8_t stopped;
 };
-
-/* ---- sets ---- */
 
 static struct state *state_of(const struct ls_multi *multi)
 {
@@ -75,8 +72,6 @@ static struct set *find_set(const struct state *state, const int *locks, int cou
     return NULL;
 }
 
-/* ---- holds ---- */
-
 static struct hold *find_hold(struct state *state, uint64_t owner, const struct set *set)
 {
     struct hold *hold = state->hold;
@@ -92,15 +87,13 @@ static void forget(struct hold *hold)
         memset(hold, 0, sizeof *hold);
 }
 
-/* ---- callbacks ---- */
-
 static void report(struct state *state, const struct ls_report *what)
 {
     if (!state->stopped)
         ls_report(state->session.env, what);
 }
 
-/* Reports the same for each member. `hold` has the tokens, and may be NULL. */
+/* Makes the report *what for each member, with the tokens of `hold`, or 0 if that is NULL. */
 static void report_all(struct set *set, uint64_t owner, const struct ls_report *what, const struct hold *hold)
 {
     struct state *state = state_of(&set->multi);
@@ -120,12 +113,12 @@ static void report_granted(struct set *set, uint64_t owner, uint32_t depth)
     struct hold *hold = find_hold(state, owner, set);
     hold = hold ? hold : find_hold(state, 0, NULL);
     if (!hold)
-        return; /* the driver has more owners than this recipe has room for, and gets no answer */
+        return; /* no room for so many owners: the driver gets no answer */
     hold->owner = owner;
     hold->set = (uint64_t)(set - state->sets);
     for (int i = 0; i < set->count; i++)
         hold->token[i] = ls_multi_token(&set->multi, owner, i);
-    const struct hold told = *hold; /* the owner may give the locks back within the reports */
+    const struct hold told = *hold; /* the owner may release within the reports, which clears *hold */
     report_all(set, owner, &(struct ls_report){.kind = LS_REPORT_GRANTED, .depth = (int)depth}, &told);
 }
 
@@ -143,7 +136,8 @@ static void on_freed(struct ls_multi *multi, uint64_t owner, int rc)
     report_all(set_of(multi), owner, &(struct ls_report){.kind = LS_REPORT_FREED, .rc = rc}, NULL);
 }
 
-/* Reports the loss of one hold. on_event() reports the loss of a session for all its holds at once. */
+/* Reports the loss of one hold. If the session was lost, on_event() has reported that and cleared the
+ * hold. */
 static void on_lost(struct ls_multi *multi, uint64_t owner, int member)
 {
     struct hold *hold = find_hold(state_of(multi), owner, set_of(multi));
@@ -181,8 +175,6 @@ static const struct ls_multi_ops multi_ops = {
 static const struct ls_multi_options multi_options = {.ops = &multi_ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
 
-/* ---- the recipe ---- */
-
 static void close_set(struct set *set)
 {
     if (set->count)
@@ -190,7 +182,6 @@ static void close_set(struct set *set)
     memset(set, 0, sizeof *set);
 }
 
-/* Adds a lock to a multi. The halves of a read-write lock are neighbours, the reading one first. */
 static int add_lock(struct state *state, struct ls_multi *multi, int lock)
 {
     const struct ls_recipe_config *config = state->config;
@@ -201,7 +192,7 @@ static int add_lock(struct state *state, struct ls_multi *multi, int lock)
                                                       : ls_multi_add_writer(multi, &state->session, path);
 }
 
-/* Returns the set of these locks in *out. A new set is made in the first free place. */
+/* Sets *out to the set of these locks, which is made if there is none. */
 static int open_set(struct state *state, const int *locks, int count, struct set **out)
 {
     struct set *set = find_set(state, locks, count);
@@ -296,7 +287,7 @@ static int release(void *memory, int lock, int owner)
     return release_all(memory, &lock, 1, owner);
 }
 
-/* Cancels the acquire with this lock in it, and so of all locks that it asks for. */
+/* Cancels the acquire of a set that has this lock. */
 static int cancel(void *memory, int lock, int owner)
 {
     struct state *state = memory;
@@ -307,7 +298,6 @@ static int cancel(void *memory, int lock, int owner)
     return rc;
 }
 
-/* Returns the set with this lock that the owner holds, or NULL. */
 static struct set *held_set(const struct state *state, int lock, int owner)
 {
     for (int i = 0; i < SETS_MAX; i++)
@@ -367,7 +357,6 @@ static enum ls_node_class classify_mixed(const struct ls_recipe_config *config, 
     return lock_names_key(role, below, &key) == LOCK_KEY_CONTENDER ? LS_NODE_CONTENDER : LS_NODE_OTHER;
 }
 
-/* The functions and properties that both recipes have. */
 #define MULTI                                                                                                \
     .state_size = sizeof(struct state), .start = start, .stop = stop, .acquire = acquire, .cancel = cancel,  \
     .release = release, .query = query, .idle = recipe_idle, .guard = guard, .handle = recipe_handle,        \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The mutex and the read-write lock as recipes, as a driver sees them. Owners 0 .. 255 of the driver are
- * owners 1 .. 256 of the mutex. There are two recipes of the mutex: in one the session opens its handles,
- * in the other it has them on loan. A read-write lock is two locks of the driver, whose halves are
- * neighbours in struct ls_rwlock as well. */
+/* The mutex and the read-write lock as recipes. Owners 0 .. 255 of the driver are owners 1 .. 256 of the
+ * mutex. There are two recipes of the mutex: in one the session opens its handles, in the other it has them
+ * on loan. A read-write lock is two locks of the driver, one after the other as its halves are in struct
+ * ls_rwlock. */
 #include "recipes/recipe_mutex.h"
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
@@ -26,10 +26,10 @@ struct state {
     struct ls_session_listener listener;
     const struct ls_recipe_config *config;
     struct ls_mutex *mutexes; /* config->lock_count of them */
-    const char *taken;        /* a malformed argument that the library did not refuse at start, or NULL */
+    const char *taken;        /* result of lock_arguments_taken() at start; NULL = as it should be */
     int32_t opened;           /* number of mutexes that are initialised */
     uint8_t stopped;
-    uint8_t lends; /* part of a struct lender */
+    uint8_t lends; /* this is the state of a struct lender */
 };
 
 static void report(struct state *state, const struct ls_report *what)
@@ -37,8 +37,6 @@ static void report(struct state *state, const struct ls_report *what)
     if (!state->stopped)
         ls_report(state->session.env, what);
 }
-
-/* ---- callbacks ---- */
 
 static struct state *state_of(const struct ls_mutex *mutex)
 {
@@ -131,8 +129,6 @@ static const struct ls_mutex_options mutex_options = {.ops = &mutex_ops};
 static const struct ls_mutex_options lent_mutex_options;
 static const struct ls_session_ops session_ops = {.on_event = on_event};
 
-/* ---- the recipe ---- */
-
 static bool is_read_write(const struct state *state, int lock)
 {
     return state->config->locks && state->config->locks[lock].kind == LS_LOCK_READ_WRITE;
@@ -193,7 +189,6 @@ static int open_mutexes(struct state *state)
     return LS_OK;
 }
 
-/* Starts a recipe whose session gets its first handle from `open`. */
 static int start_with(struct state *state, struct ls_env *env, const struct ls_recipe_config *config,
                       const struct ls_session_options *options, int (*open)(struct ls_session *session))
 {
@@ -286,7 +281,6 @@ static int revoke(void *memory, int lock, int place)
     return ls_mutex_participants_start(mutex, (void *)(uintptr_t)place);
 }
 
-/* Closes a lock. A closed mutex consists of zeros. */
 static int close_lock(void *memory, int lock)
 {
     struct ls_mutex *mutex = mutex_at(memory, lock);
@@ -301,7 +295,6 @@ static int open_lock(void *memory, int lock)
     return mutex->session ? LS_EALREADY : open_mutex(memory, lock);
 }
 
-/* Sets `list` for the names that the mutex does not look at. A list of participants is read in full. */
 static void unread(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
                    bool *list)
 {
@@ -316,7 +309,6 @@ static const char *wrong(const void *memory)
     return what ? what : lock_refusals_broken(&state->session, state->mutexes, state->opened);
 }
 
-/* The functions and properties that all recipes have. */
 #define OF_THE_MUTEX                                                                                         \
     .acquire = acquire, .cancel = cancel, .release = release, .query = query, .idle = recipe_idle,           \
     .guard = guard, .handle = recipe_handle, .multi = recipe_multi, .revocable = revocable,                  \
@@ -374,8 +366,8 @@ const struct ls_recipe ls_recipe_rwlock = {
 
 /* ---- on a handle of the application's ---- */
 
-/* An application that opens its handles itself. The first handle is lent as soon as it is open. Each later
- * one is lent when it is connected; the first one may be connected while it is opened. */
+/* An application that opens its handles itself. It lends the first handle as soon as it is open, or connected
+ * while it is being opened. It lends each later handle when that is connected. */
 struct lender {
     struct state state; /* first: the functions above use it */
     struct ls_session_listener listener;
@@ -384,12 +376,12 @@ struct lender {
     struct ls_timer next_timer; /* runs until the next handle is opened */
     struct ls_session_options options;
     struct ls_session_counters counters;
-    int64_t untold; /* losses that were counted, and not reported by on_lost */
-    uint8_t opened; /* zh is still to be lent */
+    int64_t untold; /* losses that settle_counters() has added up, minus losses that on_lost has told */
+    uint8_t opened; /* zh is open and still to be lent */
     uint8_t closed; /* a lock was closed: holds of it are counted neither as released nor as lost */
 };
 
-#define NEXT_HANDLE_MS 100 /* ms between two attempts to open a handle, if memory was short */
+#define NEXT_HANDLE_MS 100 /* between two attempts to open a handle, if memory was short */
 
 static void open_next(struct lender *lender, uint32_t delay_ms);
 
@@ -443,8 +435,7 @@ static void take_off(uint64_t *one, uint64_t *other)
     *other -= both;
 }
 
-/* Subtracts finished acquires and holds from the counters, so that states that behave alike have equal
- * counters. */
+/* Subtracts finished acquires and holds from the counters: states that behave alike have equal counters. */
 static void settle_counters(struct lender *lender)
 {
     struct ls_env *env = lender->loan.env;
@@ -484,8 +475,8 @@ static void on_lent_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
     settle_counters(lender);
 }
 
-/* Settles a loss. A hold that a close gives back is reported as lost too, but not counted: after a close
- * the counters are not compared. */
+/* Settles a loss. on_lost also tells of a hold that a close gives back, which is not counted as a loss. So
+ * after a close these counters are not compared. */
 static void on_lent_lost(struct ls_mutex *mutex, uint64_t owner, int64_t token)
 {
     struct lender *lender = lender_of(mutex->session);
@@ -549,7 +540,7 @@ static void on_lent_event(struct ls_session *session, struct ls_session_listener
     settle_counters(lender);
     if (event != LS_SESSION_LOST)
         return;
-    lender->counters.suspensions = 0; /* the link does not come back */
+    lender->counters.suspensions = 0; /* no RECONNECTED of this session will follow */
     open_next(lender, 0);
 }
 
@@ -578,7 +569,7 @@ static int start_lender(void *memory, struct ls_env *env, const struct ls_recipe
     return start_with(&lender->state, env, config, &lender->options, lend_the_first);
 }
 
-/* Ends the handle as an application, and tells the session. To give a living handle back, the session
+/* Tells the session that the handle is dead, and closes the handle. With a living handle ls_session_close()
  * would wait for answers, and a world has no thread that can wait. */
 static void stop_lender(void *memory)
 {
@@ -600,7 +591,7 @@ const struct ls_recipe ls_recipe_mutex_lent = {
     .state_size = sizeof(struct lender),
     .start = start_lender,
     .stop = stop_lender,
-    .symmetric = false, /* the distance to the options differs between processes */
+    .symmetric = false, /* the session's ls_ref to its own options differs between processes */
     .close = close_lent,
     .open = open_lock,
     .unread = unread,

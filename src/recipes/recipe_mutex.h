@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Recipes for drivers that are made of src/lock:
- * - the mutex with a session that opens its handles, and the mutex on handles that the application lends
- * - the read-write lock and the semaphore
- * - the election, and several locks at once */
+/* The recipes that are made of src/lock. In mutex_lent, the application opens the handles and lends them. */
 #ifndef RECIPES_RECIPE_MUTEX_H
 #define RECIPES_RECIPE_MUTEX_H
 

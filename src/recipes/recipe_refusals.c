@@ -15,15 +15,13 @@
 
 #define CONTENDER "_c_00000000-0000-0000-0000-000000000000-lock-0000000001"
 
-enum { NOBODY = 1 }; /* an owner that has nothing */
+enum { NOBODY = 1 }; /* an owner without a claim */
 
 static void on_answer(int rc, const void *data)
 {
     (void)rc;
     (void)data;
 }
-
-/* ---- arguments, which no connection changes ---- */
 
 static const char *with_paths(struct ls_session *session, struct ls_mutex *unused)
 {
@@ -177,8 +175,6 @@ static const char *with_names(struct ls_session *unused, struct ls_mutex *mutex)
     return NULL;
 }
 
-/* ---- calls ---- */
-
 /* Makes calls that need a connection without one. */
 static const char *without_a_connection(struct ls_session *session, struct ls_mutex *mutex)
 {
@@ -248,7 +244,7 @@ static const char *of_a_closed_mutex(struct ls_mutex *mutex)
     return NULL;
 }
 
-/* Lends a handle to a session that has one, or opens one itself: it is refused. */
+/* Lends a handle to a session that has one, or opens its own. */
 static const char *with_a_loan(struct ls_session *session, struct ls_mutex *unused)
 {
     (void)unused;
@@ -260,7 +256,7 @@ static const char *with_a_loan(struct ls_session *session, struct ls_mutex *unus
     REFUSED(ls_session_lend(session, NULL, session->zh), LS_EINVAL);
     REFUSED(ls_session_lend(session, &loan, NULL), LS_EINVAL);
     REFUSED(ls_session_lend(NULL, &loan, session->zh), LS_EINVAL);
-    ls_loan_on_event(&loan, session->zh, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE); /* of no session */
+    ls_loan_on_event(&loan, session->zh, ZOO_SESSION_EVENT, ZOO_EXPIRED_SESSION_STATE); /* no effect */
     return NULL;
 }
 
@@ -286,13 +282,11 @@ static const char *out_of_place(struct ls_session *session, struct ls_mutex *mut
         return NULL;
     }
     if (session->state == LS_STATE_FAILED)
-        return NULL; /* each acquire is refused with the session's failure */
+        return NULL; /* the code would be the session's failure */
     REFUSED(ls_mutex_acquire_start(mutex, 0, -1), LS_EINVAL);
     REFUSED(ls_mutex_acquire_start(mutex, ls_env_self(session->env) + 1, -1), LS_EINVAL);
     return NULL;
 }
-
-/* ---- all of them ---- */
 
 typedef const char *refusal_fn(struct ls_session *session, struct ls_mutex *mutex);
 

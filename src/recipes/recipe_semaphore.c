@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The semaphore as a recipe. Its leases stand below PATH/leases, its line below PATH/locks. An owner of the
- * driver holds as many leases as the lock's count says. With a count of n, owner o has the leases from
- * o * n + 1 on. The first lease stands for all in reports.
+/* The semaphore as a recipe. An owner of the driver holds n leases, the count of the lock in the
+ * configuration: owner o has the leases o * n + 1 to o * n + n. Reports are about owners, not leases.
  *
  * `semaphore-shared` follows a shared count, the node PATH/count. Its set_capacity() writes that node, and
- * each process reports what it reads there. A write that is lost is sent again at the next connection. */
+ * each process reports the capacities that it reads there. A lost write is sent again at the next
+ * connection. */
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_mutex.h"
@@ -19,9 +19,9 @@
 
 #define COUNT "count"
 
-/* Running releases with a lease that was not given back for sure. */
 enum { TROUBLES_MAX = 8 };
 
+/* A running release of which a lease was freed with a code other than 0. */
 struct trouble {
     int16_t rc; /* code of the first such lease; 0 = this place is free */
     uint8_t lock, owner;
@@ -32,17 +32,15 @@ struct state {
     struct ls_session_listener listener;
     const struct ls_recipe_config *config;
     struct ls_semaphore *semaphores; /* config->lock_count of them */
-    const char *taken; /* a malformed argument that the library did not refuse at start, or NULL */
-    int32_t opened;    /* number of semaphores that are initialised */
+    const char *taken;               /* result of lock_arguments_taken() at start; NULL = as it should be */
+    int32_t opened;                  /* number of semaphores that are initialised */
     uint8_t stopped;
     bool shared;        /* the semaphores follow their counts */
     int16_t write;      /* a capacity that is to be written, until the write is answered; 0 = none */
-    uint8_t writes;     /* the lock whose count is written */
+    uint8_t writes;     /* the lock whose count is to be written, if `write` */
     uint64_t releasing; /* the last lease of a running release(); 0 = none */
     struct trouble trouble[TROUBLES_MAX];
 };
-
-/* ---- numbers ---- */
 
 static uint32_t count_of(const struct state *state, int lock)
 {
@@ -69,8 +67,6 @@ static int owner_of(const struct ls_mutex *leases, uint64_t lease)
 {
     return (int)((lease - 1) / count_of(state_of(leases), lock_of(leases)));
 }
-
-/* ---- callbacks ---- */
 
 static void report(struct ls_mutex *leases, uint64_t lease, struct ls_report *what)
 {
@@ -115,7 +111,7 @@ static bool others_go(const struct ls_mutex *leases, uint64_t lease)
     return some;
 }
 
-/* Returns the place of an owner's trouble, or else a free place; NULL if there is none. */
+/* Returns the trouble of an owner, or else a free place; NULL if there is none. */
 static struct trouble *trouble_of(struct state *state, int lock, int owner)
 {
     struct trouble *found = NULL;
@@ -127,7 +123,7 @@ static struct trouble *trouble_of(struct state *state, int lock, int owner)
     return found;
 }
 
-/* Makes one report for all leases of an owner, with the first code that is no success. */
+/* Reports FREED once for all leases of an owner, with the first code other than 0. */
 static void on_freed(struct ls_mutex *leases, uint64_t lease, int rc)
 {
     struct state *state = state_of(leases);
@@ -150,8 +146,6 @@ static void on_warning(struct ls_mutex *leases, uint64_t lease, enum ls_warning 
     struct ls_report what = {.kind = LS_REPORT_WARNING, .rc = (int)warning};
     report(leases, lease, &what);
 }
-
-/* ---- the shared count ---- */
 
 static void on_capacity(struct ls_semaphore *semaphore, void *user, uint32_t capacity)
 {
@@ -212,8 +206,6 @@ static void on_event(struct ls_session *session, struct ls_session_listener *lis
 static const struct ls_mutex_ops ops = {.on_done = on_done, .on_freed = on_freed, .on_warning = on_warning};
 static const struct ls_mutex_options options = {.ops = &ops};
 static const struct ls_session_ops session_ops = {.on_event = on_event};
-
-/* ---- the recipe ---- */
 
 static void close_semaphores(struct state *state)
 {
@@ -305,7 +297,6 @@ static int cancel(void *memory, int lock, int owner)
                                 : LS_EINVAL;
 }
 
-/* Releases all leases of an owner. They are held together, and lost with one session. */
 static int release(void *memory, int lock, int owner)
 {
     struct state *state = memory;
@@ -342,7 +333,6 @@ static int guard(const void *memory, int lock, int owner, zoo_op_t *op, char *pa
     return ls_mutex_guard(leases, oldest_from(leases, first_of(state, lock, owner)), op, path, size);
 }
 
-/* Closes a lock. A closed semaphore consists of zeros. */
 static int close_lock(void *memory, int lock)
 {
     struct state *state = memory;
@@ -387,7 +377,6 @@ static enum ls_node_class classify(const struct ls_recipe_config *config, const 
 
 static const char *const directories[] = {"leases", "locks", NULL};
 
-/* The functions and properties that both recipes have. */
 #define SEMAPHORE                                                                                            \
     .breaks = NULL, .kinds = LS_LOCK_BIT(LS_LOCK_SEMAPHORE), .state_size = sizeof(struct state),             \
     .stop = stop, .acquire = acquire, .cancel = cancel, .release = release, .query = query,                  \

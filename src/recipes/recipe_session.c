@@ -99,8 +99,8 @@ void recipe_canon(const void *memory, struct ls_rename *rename)
     for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
         rename->zxid(rename, &claim->czxid);
         rename->attempt(rename, claim->attempt);
-        /* Below LOCK_LOST_SUSPECT the count has no effect, and a search with fewer broken links never
-         * reaches that. */
+        /* Below LOCK_LOST_SUSPECT the count has no effect yet. This is sound only if no run of the search
+         * loses so many creates of one claim: then the counts of two states never make a difference. */
         if (claim->lost < LOCK_LOST_SUSPECT)
             rename->delay(rename, &claim->lost, sizeof claim->lost);
         if (claim->named)
@@ -111,7 +111,7 @@ void recipe_canon(const void *memory, struct ls_rename *rename)
     lock_participants_canon(session, rename);
 }
 
-/* In the order of enum lock_state. Claims that belong to the janitor are attempts too. */
+/* In the order of enum lock_state. */
 #define STATES_OF_A_WAIT                                                                                     \
     "none", "claiming", "preparing", "searching", "identifying", "listing", "arming", "waiting"
 #define STATES_BEHIND_IT "held", "tomb", "releasing", "leftover", "done", NULL

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The public face of replays: <lockstep/replay.h>. */
 #include "base/assert.h"
 #include "replay/liveness_circle.h"
 #include "replay/replay_lenient.h"
@@ -100,7 +99,6 @@ static int seed_kind(const char *text)
     return -1;
 }
 
-/* Reads all that needs no scenario. */
 static int read_setup(const struct ls_replay *replay, struct run_setup *setup,
                       struct ls_replay_result *result)
 {
@@ -128,7 +126,7 @@ static int read_setup(const struct ls_replay *replay, struct run_setup *setup,
     return 0;
 }
 
-/* Sets the properties that are asked about; the run has to be judged by them. */
+/* Sets *mask to the properties that decide the verdict. Refuses a property by which the run is not judged. */
 static int read_mask(const struct ls_replay *replay, const struct run *run, check_mask *mask,
                      struct ls_replay_result *result)
 {
@@ -146,7 +144,7 @@ static int read_mask(const struct ls_replay *replay, const struct run *run, chec
 
 /* ---- the answer ---- */
 
-/* Returns the violated property that is told first; -1 = none is violated. */
+/* Returns the position of the first violated property in the order of reports; -1 = none is violated. */
 static int first_violated(const struct check_stats *stats, check_mask mask)
 {
     int violated[CHECK_PROPERTIES_MAX];
@@ -229,7 +227,8 @@ static int run_and_judge(const struct ls_replay *replay, struct run *run, struct
     return 0;
 }
 
-/* Returns whether the list has marks: then loaded properties do not judge, as their states need not recur. */
+/* Returns whether the list has marks, so that the run goes round. Loaded properties do not judge such a run:
+ * their states need not recur. */
 static bool goes_round(const char *const *choice)
 {
     for (; *choice; choice++) {

@@ -12,7 +12,7 @@
 static const char WORD_ENDS[] = " \t\r\n:#";
 static const char BLANKS[] = " \t";
 
-/* A range of the text that is to be cut out. */
+/* A range of the text, as offsets. */
 struct part {
     size_t start, end;
 };
@@ -22,8 +22,8 @@ static bool is_name(const char *word, size_t size)
     return !(size == 6 && memcmp(word, "asleep", 6) == 0) && memchr(word, '=', size) == NULL;
 }
 
-/* Looks for the name in a line, between the word `process` and a colon, a comment or the end. If it is there,
- * sets *part to it, or to the line if it stands there alone. Returns whether it is there. */
+/* Returns whether a `process` line has this name before its colon or comment. If so, sets *part to the name
+ * with the blanks before it, or to the whole line if it has no other name. */
 static bool find_in_line(const char *text, size_t line, const char *name, struct part *part)
 {
     static const char WORD[] = "process";

@@ -4,7 +4,7 @@
 #include "replay/export_test.h"
 
 #include "base/assert.h"
-#include "base/shared_object.h"
+#include "base/shared_object_path.h"
 #include "replay/replay.h"
 #include "scenario/loaded_properties.h"
 
@@ -15,15 +15,14 @@
 #define FOUND_LINE 6
 #define FOUND_COLUMN 7
 
-/* The contents of the file, and the trace that they come from. */
 struct export
 {
     const struct trace *trace;
-    const char *name; /* name of the file */
+    const char *name; /* name of the C file */
     char **line;      /* lines of the scenario, NULL behind the last; owned */
     const char **label;
     const struct property *property[CHECK_PROPERTIES_MAX];
-    struct ls_replay_result result[CHECK_PROPERTIES_MAX]; /* result of a replay for each property */
+    struct ls_replay_result result[CHECK_PROPERTIES_MAX];
     int properties;
     FILE *out;
 };
@@ -63,7 +62,7 @@ static int list_labels(struct export *e, struct input_error *error)
     return e->label ? 0 : no_memory(e->trace, error);
 }
 
-/* Lists the words behind `found` that are properties; `difference` and `limit` are none. */
+/* Lists the properties of the trace's line `found`. Its words `difference` and `limit` name none. */
 static int list_properties(struct export *e, struct input_error *error)
 {
     const char *at = e->trace->found;
@@ -86,7 +85,7 @@ static int list_properties(struct export *e, struct input_error *error)
 
 /* ---- the proof ---- */
 
-/* Does what the test will do: a test is worth something only if it fails now. */
+/* Does the run of the test, and complains if the test would not fail now: such a test is worthless. */
 static int prove(struct export *e, const struct run_setup *setup, int index, struct input_error *error)
 {
     LS_ASSERT(index >= 0 && index < e->properties);
@@ -133,7 +132,7 @@ static int prove_all(struct export *e, struct input_error *error)
 
 /* ---- writing C ---- */
 
-/* Writes a string literal that means the same to every compiler: no trigraphs, no bytes beyond ASCII. */
+/* Writes a string literal for any compiler: without trigraphs and bytes beyond ASCII. */
 static void put_literal(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -150,7 +149,7 @@ static void put_literal(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Writes text into a comment: it cannot end the comment, or look like the start of another. */
+/* Writes text into a comment. Characters that could end the comment, or begin another, become dots. */
 static void put_comment(FILE *out, const char *text)
 {
     for (const char *at = text; *at; at++) {
@@ -199,13 +198,13 @@ static void put_head(const struct export *e)
           e->out);
 }
 
-/* Returns whether the recipe comes from a shared object. Then the test is linked with its source instead. */
+/* Returns whether the recipe comes from a shared object. Then the test is linked with the recipe's source. */
 static bool is_loaded(const struct export *e)
 {
     return shared_is_path(e->trace->recipe);
 }
 
-/* Writes the last part of a path, without `suffix` if the path ends with it. */
+/* Writes the last part of a path, without `suffix`. */
 static void put_base(const struct export *e, const char *path, const char *suffix)
 {
     char base[256];
@@ -218,7 +217,6 @@ static void put_base(const struct export *e, const char *path, const char *suffi
     put_comment(e->out, base);
 }
 
-/* Writes the names of the files that are compiled. */
 static void put_sources(const struct export *e)
 {
     put_base(e, e->name, "");
@@ -338,7 +336,6 @@ static void put_replay(const struct export *e)
           e->out);
 }
 
-/* Loads properties of shared objects: those that are not built in. */
 static void put_loading(const struct export *e)
 {
     for (int i = 0; i < e->trace->properties; i++) {

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Replays of runs that go round. Marks in the list of choices say from where on a process is never served,
- * and where the circle begins. The last choice leads back to its beginning. */
+/* Replays of runs that go round: of a lasso. Choices that are marks say from where on a process is hopeless
+ * (never served again), and where the circle begins. The last choice leads back to the circle's beginning. */
 #ifndef REPLAY_LIVENESS_CIRCLE_H
 #define REPLAY_LIVENESS_CIRCLE_H
 
-#include "replay/liveness_hopeless.h"
+#include "replay/hopeless_check.h"
 #include "scenario/lasso.h"
 
 struct round {
     struct lasso lasso;
-    bool goes; /* the choices of the circle are being done */
+    bool goes; /* the run is in the circle */
     char flaw[WORLD_LABEL_MAX + 80];
 };
 
-/* Begin a run; free what it holds. The struct is zero at first. */
+/* Begins a run. The struct is zero before the first run. */
 void round_start(struct round *round);
 void round_close(struct round *round);
 
-/* Return whether the label of a choice without index is a mark; and whether it is the mark of a circle. */
+/* Return whether a label is a mark, or the mark of a circle. The choice has no index. */
 bool round_is_mark(const char *label);
 bool round_is_circle(const char *label);
 
-/* Passes the mark from which on a process is never served. With `asks` searches all that can follow, *states
- * states; otherwise the answer is HOPELESS_UNKNOWN. HOPELESS_NO = it can be served, or the run has no such
- * process. */
+/* Passes a mark that says that a process is never served again. With `asks`, searches all states that can
+ * follow, and sets *states to their number. Otherwise returns HOPELESS_UNKNOWN. Returns HOPELESS_NO also if
+ * the run has no such process. */
 enum hopeless_answer round_hopeless(struct round *round, struct run *run, const char *label, bool asks,
                                     int *states);
 
-/* Does the same with `asks`, and returns whether the answer is HOPELESS_YES; otherwise marks nothing. */
+/* As round_hopeless() with `asks`. Returns whether the answer is HOPELESS_YES; forgets the mark if not. */
 bool round_is_hopeless(struct round *round, struct run *run, const char *label);
 
-/* Begins the circle. Returns false if states cannot be renamed or memory is short. */
+/* Begins the circle in the present state. Returns false if states cannot be renamed or memory is short. */
 bool round_begin(struct round *round, struct run *run);
 
-/* Notes what is possible before an action; without effect outside of the circle. */
+/* Notes which actions are possible before this one is done. Has no effect outside of the circle. */
 void round_step(struct round *round, struct run *run, const struct action *action);
 
-/* Ends the circle behind its last action. Returns NULL, with violations in the run's findings; or, as half a
- * sentence, why the circle shows nothing. */
+/* Ends the circle behind its last action. Returns NULL, with violations in the run's findings. If the circle
+ * shows nothing, returns a clause with the reason. */
 const char *round_end(struct round *round, struct run *run);
 
 #endif

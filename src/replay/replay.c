@@ -41,8 +41,8 @@ struct replay {
 
 /* ---- what the trace stands for ---- */
 
-/* Returns whether the trace has marks. Such a trace was found without loaded properties, whose states need
- * not come back. */
+/* Returns whether the trace has marks. Loaded properties do not judge such a trace: their states need not
+ * recur. */
 static bool goes_on_for_ever(const struct trace *trace)
 {
     for (int i = 0; i < trace->choices; i++) {
@@ -141,7 +141,7 @@ static enum replay_result tell_end(struct replay *replay)
 
 /* ---- the choices ---- */
 
-/* Complains that a choice does not fit, and lists what is possible in its place. */
+/* Complains that a choice does not fit, and lists the actions that are possible there. */
 static enum replay_result drifted(struct replay *replay, int index, const char *why)
 {
     const struct trace *trace = replay->trace;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Replaying a trace: the same run again (D4). Labels are looked up among the enabled actions; the integers
- * beside them are never trusted. A label that does not fit ends the replay: a similar run is another run. */
+/* Replays a trace: the same run again (D4). Labels are looked up among the enabled actions; the numbers
+ * beside them in the trace are not used. A label that is not enabled ends the replay. */
 #ifndef REPLAY_REPLAY_H
 #define REPLAY_REPLAY_H
 
@@ -16,8 +16,8 @@ enum replay_result {
     REPLAY_UNFIT,    /* the run cannot be replayed here; *error says where and why it drifted */
 };
 
-/* Reads the scenario of a trace, which the caller closes, and fills in the setup, which points to it. Returns
- * 0; or -1 with the complaint in *error and nothing to close. */
+/* Reads the scenario of a trace, which the caller closes, and fills in the setup, which points to the
+ * scenario. Returns 0; or -1 with the complaint in *error and nothing to close. */
 int replay_setup(const struct trace *trace, struct scenario *scenario, struct run_setup *setup,
                  struct input_error *error);
 
@@ -49,8 +49,8 @@ struct replay_listener {
 enum replay_result replay_run(const struct trace *trace, const struct replay_listener *listener,
                               struct input_error *error);
 
-/* Replays a trace and prints it on `out`: one line for each choice, its events indented below, and at the end
- * the violations. One trace gives the same bytes with every compiler. */
+/* Replays a trace and prints it on `out`: a line for each choice, with its events indented below, and the
+ * violations at the end. One trace gives the same bytes with every compiler. */
 enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#define BRIDGE_STEPS_MAX 100 /* most default steps before a choice becomes possible */
-#define PROGRAM_STEPS_MAX 64 /* most steps of programs behind the list: endless programs have to end too */
+#define BRIDGE_STEPS_MAX 100 /* limit of default steps before a choice becomes possible */
+#define PROGRAM_STEPS_MAX 64 /* limit of steps of programs behind the list: some programs are endless */
 
 struct following {
     struct run *run;
@@ -53,7 +53,8 @@ static bool take_default(struct run *run)
     return world_default_action(run->world, &action) && run_apply(run, &action) == 0;
 }
 
-/* Does default steps until the choice is possible. Returns false, with nothing done, if it never is. */
+/* Does default steps, then the choice as soon as it is possible. Returns false, with nothing done, if the
+ * choice does not become possible. Ends early if a property is violated. */
 static bool bridge(struct following *f, const char *label)
 {
     static struct run before;
@@ -112,7 +113,7 @@ static void choose(struct following *f, int index, const char *label)
     LS_ASSERT(f->followed->left_out <= index + 1);
 }
 
-/* Ends the circle, if the list goes round, and notes what is wrong with it. */
+/* Ends the circle, if the run is in one, and notes its flaw. */
 static void end_circle(struct following *f, int choices)
 {
     const char *flaw = f->round.goes ? round_end(&f->round, f->run) : NULL;
@@ -137,7 +138,8 @@ static bool take_program_step(struct run *run)
     return false;
 }
 
-/* Runs the programs, so that holders give back and waiters are served. Only then can rest show something. */
+/* Runs the programs of an exploring scenario: holders release, waiters are served. A world at rest shows lost
+ * wake-ups only then. */
 static void run_programs(struct following *f)
 {
     bool exploring = f->run->setup.scenario->exploring;
@@ -159,7 +161,7 @@ static void finish(struct following *f)
     }
 }
 
-/* If a process still waits at the end, when nothing has to happen any more, it waits for ever. */
+/* At the end nothing has to happen any more, so a process that still waits waits for ever. */
 static void judge_waiting(struct following *f)
 {
     static const char *const NAMES[] = {LASSO_ALWAYS, LASSO_FAIR};

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BRIDGE 8         /* most default steps in place of choices that were left out */
-#define BRIDGE_FAR 200   /* the same if all steps of the system were left out */
-#define PARTS 4          /* of a run: at the beginning of each part another way is tried */
-#define PAIRS_CHOICES 64 /* most choices of a run in which pairs are tried */
+#define BRIDGE 8         /* limit of default steps before a choice, in place of choices that were left out */
+#define BRIDGE_FAR 200   /* this limit if all steps of the system were left out */
+#define PARTS 4          /* parts of a run: another_way() begins at the start of each part */
+#define PAIRS_CHOICES 64 /* pairs are tried only in runs with at most so many choices */
 
-/* Ways to follow a list, the plainest first. PLAIN alone decides what is a minimum. */
+/* Ways to follow a list. A run is a minimum if no choice can be left out with PLAIN. */
 static const struct attempt_how PLAIN = {0};
 static const struct attempt_how BRIDGED = {.bridge = BRIDGE, .finish = true};
 static const struct attempt_how FAR = {.bridge = BRIDGE_FAR, .finish = true};
@@ -28,7 +28,7 @@ struct shrink {
     struct attempt attempt;
     struct attempt_list best, trial, candidate;
     int declared; /* number of processes in the scenario of `best` */
-    bool rounds;  /* the run goes round: it has no end of its own */
+    bool rounds;  /* the run goes round, so it has no end */
     uint64_t runs;
     bool ended; /* a limit has ended the search */
 };
@@ -40,8 +40,8 @@ static struct shrink_size size_of(const struct attempt_list *list)
     return (struct shrink_size){list->steps, list->faults, list->processes};
 }
 
-/* Returns whether the trial has less of something that a reader counts, and more of nothing; so shrinking
- * ends. */
+/* Returns whether the trial has less of a measure than the best run, and more of none. All measures are
+ * counts, so shrinking ends. */
 static bool is_better(const struct shrink *s)
 {
     const struct attempt_list *now = &s->trial, *before = &s->best;
@@ -71,7 +71,7 @@ static void swap_in(struct shrink *s)
     LS_ASSERT(s->best.count <= s->trial.count && s->best.faults <= s->trial.faults);
 }
 
-/* Follows the candidate; if that run is better, it becomes the best one. */
+/* Follows the candidate. A better run becomes the best one. */
 static bool try(struct shrink *s, struct attempt_how how)
 {
     if (!may_go_on(s) || (s->rounds && how.finish)) {
@@ -94,7 +94,7 @@ static bool try_both(struct shrink *s)
     return try(s, PLAIN) || try(s, BRIDGED);
 }
 
-/* Sets the candidate to the best without choices for which `leave` is true. Returns their number. */
+/* Sets the candidate to the best run without choices for which `leave` is true. Returns their number. */
 typedef bool (*leave_fn)(const struct attempt_choice *choice, int argument);
 
 static int leave_out(struct shrink *s, leave_fn leave, int argument)
@@ -129,7 +129,7 @@ static bool is_of_the_system(const struct attempt_choice *choice, int unused)
     return action_has(&choice->action, TRAIT_SYSTEM) || choice->action.kind == ATTEMPT_REST;
 }
 
-/* Tries faults and verbs alone, with default steps between: this seldom fits, and saves most when it does. */
+/* Tries faults and verbs alone, with default steps between. It seldom works, and saves most if it does. */
 static bool by_default(struct shrink *s)
 {
     leave_out(s, is_of_the_system, 0);
@@ -157,7 +157,7 @@ static bool is_of_process(const struct attempt_choice *choice, int process)
     return choice->action.kind < ATTEMPT_REST && choice->action.process == process;
 }
 
-/* Takes a process out of an exploring scenario: the run then need not wait until it has come to rest. */
+/* Takes a process out of an exploring scenario. Then the run need not bring that process to rest. */
 static bool undeclare(struct shrink *s, int process)
 {
     struct scenario *scenario = &s->attempt.scenario;
@@ -195,7 +195,6 @@ static bool fewer_processes(struct shrink *s)
 
 /* ---- faults ---- */
 
-/* Tries the run without a fault; choices that need it are skipped or bridged. */
 static bool without_fault(struct shrink *s, int index)
 {
     LS_ASSERT(index >= 0 && index < s->best.count && s->best.choice[index].fault);
@@ -203,7 +202,7 @@ static bool without_fault(struct shrink *s, int index)
     return try_both(s) || try(s, FAR);
 }
 
-/* Tries the same cut with fewer replies received and fewer requests read. */
+/* Tries this cut with fewer replies that arrive and fewer requests that are done. */
 static bool smaller_cut(struct shrink *s, int index)
 {
     LS_ASSERT(index >= 0 && index < s->best.count && s->best.choice[index].action.kind == ACTION_CUT);
@@ -262,7 +261,7 @@ static bool fewer_choices(struct shrink *s)
     return better;
 }
 
-/* Tries the run without two choices that need each other: an acquire, and its consequence elsewhere. */
+/* Tries the run without two choices at once: one may be the consequence of the other. */
 static bool fewer_pairs(struct shrink *s)
 {
     bool better = false;
@@ -282,7 +281,6 @@ static bool fewer_pairs(struct shrink *s)
 
 /* ---- other runs nearby ---- */
 
-/* Keeps the run that a search has found, if it is better. */
 static bool keep(struct shrink *s, enum around_result result)
 {
     s->runs++;
@@ -293,7 +291,8 @@ static bool keep(struct shrink *s, enum around_result result)
     return true;
 }
 
-/* Looks for the shortest run of all, with few faults first. *all = no run was left out. */
+/* Looks for a shortest run of all that the scenario allows, with few faults first. Sets *all to whether all
+ * runs were searched. */
 static bool anything_else(struct shrink *s, bool *all)
 {
     bool better = false;
@@ -309,7 +308,7 @@ static bool anything_else(struct shrink *s, bool *all)
     return better;
 }
 
-/* Where all runs are too many, looks for other ways to do the same, and for other ends. */
+/* If all runs are too many, keeps a first part of the run and searches for another rest of it. */
 static bool another_way(struct shrink *s)
 {
     bool better = false;
@@ -333,7 +332,7 @@ static bool nearby(struct shrink *s)
     return anything_else(s, &all) || (!all && another_way(s));
 }
 
-/* Tries everything again until nothing helps. So a result that is shrunk again stays as it is. */
+/* Repeats all attempts until none helps. So a result that is shrunk again stays as it is. */
 static void shrink(struct shrink *s)
 {
     bool better = true;
@@ -350,7 +349,7 @@ static void shrink(struct shrink *s)
 
 /* ---- the whole ---- */
 
-/* Says where a trace does not fit, in the words of a replay. */
+/* Complains of a trace that cannot be followed. If its replay drifts, the complaint of the replay counts. */
 static enum shrink_result unfit(const struct trace *trace, const char *found, const char *expected,
                                 struct input_error *error)
 {
@@ -366,8 +365,8 @@ static enum shrink_result unfit(const struct trace *trace, const char *found, co
     return SHRINK_UNFIT;
 }
 
-/* Chooses the property: the user's; otherwise the one that the trace names, as traces written here do;
- * otherwise the first violated one. Returns whether it is violated. */
+/* Chooses the property: the user's; or else that in the trace's line `found`, if violated; or else `first`.
+ * Returns whether the chosen property is violated. */
 static bool choose_property(struct shrink *s, int first)
 {
     const char *name = s->options->property;
@@ -382,7 +381,6 @@ static bool choose_property(struct shrink *s, int first)
     return first >= 0 && (violated >> first & 1);
 }
 
-/* Writes the best as a file. */
 static int write_best(struct shrink *s, struct shrunk *shrunk)
 {
     LS_ASSERT(s->attempt.position >= 0);
@@ -402,7 +400,7 @@ static int write_best(struct shrink *s, struct shrunk *shrunk)
     return file && fclose(file) == 0 ? result : -1;
 }
 
-/* Reads and replays the written bytes, without anything that this search has in memory. */
+/* Reads and replays the written bytes, independently of the state of this search. */
 static bool is_confirmed(const struct shrunk *shrunk, const char *name)
 {
     struct trace trace;
@@ -425,7 +423,8 @@ static bool is_confirmed(const struct shrunk *shrunk, const char *name)
     return confirmed;
 }
 
-/* Keeps only marks that the property is about: none, the circle, or also that a process is never served. */
+/* Keeps only the marks that the property needs: for LASSO_ALWAYS all, for LASSO_FAIR that of the circle, for
+ * others none. */
 static void keep_marks(struct shrink *s)
 {
     struct attempt_list *list = &s->candidate;
@@ -439,10 +438,9 @@ static void keep_marks(struct shrink *s)
         }
     }
     list->count = kept;
-    LS_ASSERT(kept <= list->count);
 }
 
-/* Complains of a trace that a replay takes, though it cannot be followed. */
+/* Complains of a trace that a replay accepts, though an attempt cannot follow it. */
 static enum shrink_result unfollowed(const struct attempt *attempt, struct input_error *error)
 {
     const char *expected = "a state of which all that follows can be seen";
@@ -466,7 +464,6 @@ static enum shrink_result run_shrink(struct shrink *s, struct shrunk *shrunk, st
         return SHRINK_HOLDS;
     }
     keep_marks(s);
-    /* The trace as it is, up to the violation. */
     if (!attempt_follow(&s->attempt, &s->candidate, PLAIN, s->attempt.room, &s->best)) {
         return unfollowed(&s->attempt, error);
     }

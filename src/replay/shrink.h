@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A shorter run with the same violation, by delta debugging over the choices of a trace.
+/* Shrinks a trace: a shorter run with the same violation, by delta debugging over the choices.
  *
  * A change is kept if the property is still violated, and the run has no more faults, processes and choices
  * than before. It must have less of one of them, fewer declared processes, or cuts that let less through. At
  * the end no single choice can be left out: without it, and without choices that need it, the property is not
- * violated. A run that goes round is shortened before and in its circle, which still closes and is fair. The
- * same trace gives the same bytes, unless `stop` ended the search. */
+ * violated. A run that goes round is shortened before and in its circle, which still closes and is fair. One
+ * trace gives the same bytes each time, unless `stop` ended the search. */
 #ifndef REPLAY_SHRINK_H
 #define REPLAY_SHRINK_H
 
@@ -20,17 +20,17 @@ struct shrink_size {
 };
 
 enum shrink_result {
-    SHRINK_DONE,  /* a minimum, perhaps the trace itself */
-    SHRINK_LIMIT, /* the best so far, as a limit has ended the search */
+    SHRINK_DONE,  /* the result is a minimum, perhaps the trace itself */
+    SHRINK_LIMIT, /* the result is the best run so far: `stop`, max_steps or memory ended the search */
     SHRINK_HOLDS, /* the trace does not violate the property */
-    SHRINK_UNFIT, /* the trace cannot be replayed here; *error says where and why it drifted */
+    SHRINK_UNFIT, /* the trace cannot be replayed here; *error says why */
 };
 
-/* Options; all zero = the usual property, no limit, no progress. */
 struct shrink_options {
-    /* name of the property; NULL = the one that the trace names, or else the first undeclared violated one */
+    /* Name of the property. NULL = that in the trace's line `found`, if it is violated. Otherwise the first
+     * violated property that the scenario does not declare as violated. */
     const char *property;
-    uint64_t max_steps;      /* actions done until no further run is tried; 0 = no limit */
+    uint64_t max_steps;      /* after so many actions, over all runs, no further run is tried; 0 = no limit */
     bool (*stop)(void *ctx); /* asked before each run; may be NULL */
     void (*progress)(void *ctx, const struct shrink_size *best,
                      uint64_t runs); /* after each run; may be NULL */
@@ -39,15 +39,15 @@ struct shrink_options {
 
 struct shrunk {
     const struct property *property;
-    char why[CHECK_WHY_MAX]; /* sentence about the violation in the shorter run */
+    char why[CHECK_WHY_MAX]; /* why the shorter run violates the property, as a sentence */
     struct shrink_size before, after;
     uint64_t runs;  /* number of runs that were tried */
     uint64_t steps; /* actions of all these runs */
-    char *bytes;    /* the trace file; owned: free() */
+    char *bytes;    /* the trace file; the caller frees it */
     size_t size;
 };
 
-/* Shrinks a trace. If the result is DONE or LIMIT, fills in *shrunk, whose bytes have been replayed. */
+/* If the result is SHRINK_DONE or SHRINK_LIMIT, fills in *shrunk; a replay has confirmed its bytes. */
 enum shrink_result shrink_trace(const struct trace *trace, const struct shrink_options *options,
                                 struct shrunk *shrunk, struct input_error *error);
 

@@ -53,7 +53,7 @@ void attempt_list_add(struct attempt_list *list, const struct attempt_choice *ch
     list->choice[list->count++] = *choice;
 }
 
-/* Returns the kind of a choice that is no action; 0 = an action, which is not looked up yet. */
+/* Returns ATTEMPT_REST or ATTEMPT_MARK; 0 = the choice is an action. */
 static uint8_t kind_of(const struct trace_choice *choice)
 {
     if (choice->index >= 0) {
@@ -170,7 +170,6 @@ bool attempt_is_allowed(const struct attempt *attempt, const struct action *acti
     return run_allows(&attempt->run, action);
 }
 
-/* Does an enabled action. */
 static bool take(struct attempt *attempt, const struct action *action, const char *label)
 {
     LS_ASSERT(attempt->limit <= attempt->room);
@@ -199,7 +198,7 @@ static bool take_rest(struct attempt *attempt)
     return true;
 }
 
-/* Passes a mark. If the attempt asks whether a process is never served, an unknown answer is no proof. */
+/* Passes a mark. If the attempt asks (attempt.asks), HOPELESS_UNKNOWN counts as no. */
 static bool pass_mark(struct attempt *attempt, const char *label)
 {
     int states;
@@ -259,7 +258,8 @@ static bool take_default(struct attempt *attempt)
     return world_default_action(attempt->run.world, &action) && attempt_take_action(attempt, &action);
 }
 
-/* Does default steps until the choice is possible. If it does not become possible, undoes them. */
+/* Does default steps, then the choice as soon as it is possible. If it does not become possible, undoes the
+ * steps. */
 static void bridge(struct attempt *attempt, const struct attempt_choice *choice, int steps)
 {
     static struct check_stats before;
@@ -301,7 +301,7 @@ static void heal_one(void *ctx, const struct action *action)
     }
 }
 
-/* Ends as a random run does. Crashed processes may stay away: nothing forces a restart. */
+/* Ends the run as a random run ends. Crashed processes are not restarted: nothing forces a restart. */
 static void finish(struct attempt *attempt)
 {
     while (!attempt_violated(attempt) && take_default(attempt)) {
@@ -353,7 +353,8 @@ static bool follow(struct attempt *attempt, const struct attempt_list *in, struc
     return attempt_ends(attempt);
 }
 
-/* The search of all that can follow a mark takes long, so it is done only for a run with the violation. */
+/* A mark needs a search of all states that can follow, which is slow. So the list is followed without these
+ * searches first, and again with them if that run shows the violation. */
 bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
                     struct attempt_list *out)
 {
@@ -378,8 +379,6 @@ static int first_of(check_mask mask)
     return position;
 }
 
-/* Records a mark, which has to fit this run. With `asks` its process must never be served in all that can
- * follow. */
 static bool record_mark(struct attempt *attempt, const char *label)
 {
     run_mark(&attempt->run, label);

@@ -10,29 +10,29 @@
 #include <string.h>
 
 #define STATES_MAX 30000
-#define SEEN_SLOTS (1u << 16) /* more than twice STATES_MAX */
+#define SEEN_SLOTS (1u << 16) /* more than STATES_MAX: a search for a free slot ends */
 #define WAITING_BYTES_MAX (128u << 20)
 
 struct spot {
-    int parent; /* index of the spot before; -1 = the first spot */
+    int parent; /* index of the spot one step earlier; -1 = this is the first spot */
     int depth;
-    int next; /* index in the list of the next choice that it asks for */
+    int next; /* index of the next fault or verb of the list; its length = all are done */
     int faults;
     struct action action;      /* step that led here */
-    struct world_image *image; /* the world here, while the spot waits; NULL = expanded */
+    struct world_image *image; /* the world here; NULL = the spot was expanded */
 };
 
 struct wave {
     struct attempt *attempt;
     const struct attempt_list *in;
     struct around how;
-    int depth_max; /* depth of spots that are kept: one step more shows the violation */
+    int depth_max; /* limit of the depth of spots: a violation is one step deeper at most */
     struct spot *spot;
     int spots;
     uint64_t *seen; /* fingerprints; 0 = a free slot */
     size_t bytes;
-    int last;            /* spot from which one step shows the violation; -1 = none yet */
-    struct action final; /* that step */
+    int last; /* spot from which the step `final` shows the violation; -1 = none yet */
+    struct action final;
     bool limited;
 };
 
@@ -52,7 +52,7 @@ static bool is_new(struct wave *w, int next)
     return fresh;
 }
 
-/* Returns the next choice from `from` on that is neither a step of the system nor a look at rest. */
+/* Returns the index of the first fault or verb from `from` on. */
 static int next_asked(const struct wave *w, int from)
 {
     LS_ASSERT(from >= 0 && from <= w->in->count);
@@ -93,7 +93,7 @@ static bool is_over(const struct wave *w)
     return w->last >= 0 || w->limited;
 }
 
-/* Judges the present state, and keeps it if it leads on. */
+/* Judges the present state. Keeps it if it is new and not too deep. */
 static void look(struct wave *w, const struct spot *spot)
 {
     LS_ASSERT(spot->parent >= 0 && spot->depth == w->spot[spot->parent].depth + 1);
@@ -139,7 +139,6 @@ static void judge_at_rest(struct wave *w, int at)
     }
 }
 
-/* Does the list's own choice first, then the others in their canonical order. */
 static void expand(struct wave *w, int at)
 {
     LS_ASSERT(at >= 0 && at < w->spots && w->spot[at].image != NULL);
@@ -165,7 +164,7 @@ static void expand(struct wave *w, int at)
 
 /* ---- the whole ---- */
 
-/* Does the first choices of the list. Returns false if no search can begin behind them. */
+/* Does the first how.from choices of the list. Returns false if no search can begin behind them. */
 static bool begin(struct wave *w, int limit, struct attempt_list *out)
 {
     LS_ASSERT(w->how.from >= 0 && w->how.from <= w->in->count && w->spots == 0);
@@ -186,7 +185,7 @@ static bool begin(struct wave *w, int limit, struct attempt_list *out)
     return !w->limited;
 }
 
-/* Does the run that was found again, from its beginning, with labels. */
+/* Does the found run from its beginning, so that *out gets its choices with labels. */
 static bool show(struct wave *w, int limit, struct attempt_list *out)
 {
     LS_ASSERT(w->last >= 0 && w->last < w->spots);

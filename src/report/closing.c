@@ -8,10 +8,9 @@
 
 #include <string.h>
 
-#define PROMISES_MAX 8 /* most promises that are named with the number of scenarios that violate them */
+#define PROMISES_MAX 8 /* most promises that are named with their number of scenarios */
 #define TEXT_LINES 12  /* most lines of a difference */
 
-/* The items of a call, for the closing lines. */
 struct whole {
     const struct report_item *items;
     int count;
@@ -33,8 +32,6 @@ static struct whole look_at(const struct report_item *items, int count)
     LS_ASSERT(whole.violating + whole.differing <= count);
     return whole;
 }
-
-/* ---- lists ---- */
 
 /* Lists scenarios that differ, in the lines that the violating ones have left. */
 static void list_differing(FILE *out, const struct whole *whole)
@@ -97,14 +94,12 @@ static void count_folders(FILE *out, const struct whole *whole)
     }
 }
 
-/* ---- what was proved ---- */
-
 /* Sums and ranges over the searches that have come to their end. */
 struct searches {
     int count;
     uint64_t states;
     int clients_least, clients_most, faults_least, faults_most;
-    unsigned kinds; /* kinds of fault with a budget, a bit each */
+    unsigned kinds; /* set of kinds of fault with a budget */
     double omissions;
 };
 
@@ -136,7 +131,6 @@ static struct searches sum_up(const struct whole *whole)
     return sum;
 }
 
-/* Writes a range: "2", or "2 to 5". */
 static void say_range(FILE *out, int least, int most)
 {
     LS_ASSERT(least <= most);
@@ -154,6 +148,7 @@ static int power_of_odds(double omissions)
     for (; omissions * 10 <= 1; omissions *= 10) {
         power++;
     }
+    LS_ASSERT(power > 0);
     return power;
 }
 
@@ -243,8 +238,6 @@ static void say_proved(FILE *out, const struct whole *whole)
     say_promises(out, whole);
 }
 
-/* ---- what fails ---- */
-
 /* Writes in how many scenarios each promise is violated, the most frequent first. */
 static void count_violated(FILE *out, const struct whole *whole)
 {
@@ -266,6 +259,7 @@ static void count_violated(FILE *out, const struct whole *whole)
         for (int p = 1; p < known; p++) {
             most = times[p] > times[most] ? p : most;
         }
+        LS_ASSERT(times[most] > 0);
         fprintf(out, "violated in %d scenario%s: %s\n", times[most], times[most] == 1 ? "" : "s",
                 all[most]->name);
         times[most] = 0;
@@ -282,7 +276,7 @@ static uint64_t steps_of(const struct outcome *outcome)
     return shrunk ? (uint64_t)outcome->shrunk_steps : outcome->last_steps;
 }
 
-/* Returns the violating item with the fewest steps among those that have a story; without one, the first. */
+/* Returns the violating item with the fewest steps among those with a story; if none has one, the first. */
 static const struct report_item *shortest(const struct whole *whole)
 {
     const struct report_item *best = NULL;
@@ -299,7 +293,6 @@ static const struct report_item *shortest(const struct whole *whole)
     return best;
 }
 
-/* Writes the violations of a run without a story. */
 static void say_sentences(FILE *out, const struct report_item *item)
 {
     struct report_violation list[CHECK_PROPERTIES_MAX];

@@ -12,9 +12,8 @@
 #include <string.h>
 
 #define EVENT_WIDTH 26
-#define STATE_WIDTH 5 /* letters of a state's name above its column */
-
-/* ---- growth ---- */
+#define TOLD_MAX 64 /* bits of `told` in struct coverage */
+#define STATE_WIDTH 5
 
 void report_text_growth(FILE *out, const struct report_item *item)
 {
@@ -25,13 +24,12 @@ void report_text_growth(FILE *out, const struct report_item *item)
     fprintf(out, "  %12s %14s %12s %6s %6s\n", "runs", "steps", "states", "marks", "pairs");
     for (uint32_t i = 0; i < coverage->rows; i++) {
         const struct coverage_row *row = &coverage->row[i];
+        LS_ASSERT(i == 0 || row->runs > coverage->row[i - 1].runs);
         fprintf(out, "  %12llu %14llu %12llu %6u %6u\n", (unsigned long long)row->runs,
                 (unsigned long long)row->steps, (unsigned long long)row->states, (unsigned)row->marks,
                 (unsigned)row->pairs);
     }
 }
-
-/* ---- the table ---- */
 
 static void print_table(FILE *out, const struct ls_recipe *recipe, const struct coverage *coverage)
 {
@@ -58,6 +56,7 @@ static void print_marks(FILE *out, const struct ls_recipe *recipe, const struct 
     const struct ls_mark *mark;
     int place = 0, count = 0, reached = 0;
     for (; (mark = coverage_mark(recipe, count, &place)) != NULL; count++) {
+        LS_ASSERT(place >= 0 && place < COVERAGE_MARKS_MAX);
         if (coverage->mark[place]) {
             reached++;
         } else {
@@ -68,7 +67,7 @@ static void print_marks(FILE *out, const struct ls_recipe *recipe, const struct 
     fprintf(out, "%d of %d marks were reached\n", reached, count);
 }
 
-/* Prints the names that the client library has given to processes, or those that it has not. */
+/* Prints the names that the client library has told processes, or those that it has not. */
 static void print_told(FILE *out, const struct coverage *coverage, bool told)
 {
     LS_ASSERT(coordinator_find(NULL)->told_name != NULL);
@@ -76,6 +75,7 @@ static void print_told(FILE *out, const struct coverage *coverage, bool told)
     const char *name;
     fputs(told ? "told:" : "never told:", out);
     for (int i = 0; (name = coordinator->told_name(i)) != NULL; i++) {
+        LS_ASSERT(i < TOLD_MAX);
         if ((coverage->told >> i & 1) == told) {
             fprintf(out, " %s", name);
         }
@@ -83,7 +83,6 @@ static void print_told(FILE *out, const struct coverage *coverage, bool told)
     fputc('\n', out);
 }
 
-/* Writes the coverage of one recipe by all its runs. */
 static void tell_coverage(FILE *out, const struct ls_recipe *recipe, const struct report_item *items,
                           int count)
 {
@@ -127,8 +126,6 @@ void report_text_coverage(FILE *out, const struct report_item *items, int count)
     }
 }
 
-/* ---- JSON ---- */
-
 static bool add_names(cJSON *list, const struct ls_recipe *recipe, uint32_t bits)
 {
     bool added = list != NULL;
@@ -163,6 +160,7 @@ static bool add_marks(cJSON *object, const struct ls_recipe *recipe, const struc
     int place = 0;
     bool added = marks != NULL;
     for (int i = 0; added && (mark = coverage_mark(recipe, i, &place)) != NULL; i++) {
+        LS_ASSERT(place >= 0 && place < COVERAGE_MARKS_MAX);
         added = cJSON_AddBoolToObject(marks, mark->name, coverage->mark[place] != 0) != NULL;
     }
     return added;
@@ -175,6 +173,7 @@ static bool add_told(cJSON *object, const struct coverage *coverage)
     const struct coordinator *coordinator = coordinator_find(NULL);
     const char *name;
     for (int i = 0; added && (name = coordinator->told_name(i)) != NULL; i++) {
+        LS_ASSERT(i < TOLD_MAX);
         if (coverage->told >> i & 1) {
             added = cJSON_AddItemToArray(told, cJSON_CreateString(name));
         }

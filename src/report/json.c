@@ -26,7 +26,7 @@ static bool add_properties(cJSON *object, const struct outcome *outcome)
     return verdicts && judged;
 }
 
-/* Adds the sentences of all violations, of those seen later or elsewhere, and then all other text. */
+/* Adds the sentences of all violations, also of those seen later or elsewhere, and then all other text. */
 static bool add_message(cJSON *object, const struct outcome *outcome)
 {
     static char text[OUTCOME_TEXT_MAX + CHECK_PROPERTIES_MAX * (CHECK_WHY_MAX + 32)];
@@ -55,7 +55,8 @@ static bool add_trace(cJSON *object, const struct outcome *outcome)
     if (!outcome->trace[0]) {
         return cJSON_AddNullToObject(object, "trace") && cJSON_AddNullToObject(object, "replay");
     }
-    snprintf(line, sizeof line, "lockstep replay %s", outcome->trace);
+    int size = snprintf(line, sizeof line, "lockstep replay %s", outcome->trace);
+    LS_ASSERT(size > 0 && (size_t)size < sizeof line);
     return cJSON_AddStringToObject(object, "trace", outcome->trace) &&
            cJSON_AddStringToObject(object, "replay", line);
 }
@@ -72,7 +73,6 @@ static bool add_text(cJSON *object, const char *name, const char *text)
                          : cJSON_AddNullToObject(object, name)) != NULL;
 }
 
-/* Adds traces and the line to paste, which are those of the reported run. */
 static bool add_traces(cJSON *object, const struct report_context *context, const struct outcome *outcome,
                        bool told)
 {
@@ -100,7 +100,7 @@ static bool add_violation(cJSON *list, const struct report_context *context, con
            add_traces(object, context, outcome, violation->where == NULL);
 }
 
-/* Adds the violations. One that the file declares is none, wherever it was seen. */
+/* Adds the violations, without those that the file declares, wherever they were seen. */
 static bool add_violations(cJSON *object, const struct report_context *context,
                            const struct report_item *item)
 {
@@ -160,7 +160,6 @@ static bool add_complete_faults(cJSON *object, int faults)
 /* Adds the numbers of states after the last fault; null if they were not asked for. */
 static bool add_live(cJSON *object, const struct search_counts *search)
 {
-    LS_ASSERT(search->live_states > 0 || search->live_bytes == 0);
     if (search->live_states == 0) {
         return cJSON_AddNullToObject(object, "live_states") &&
                cJSON_AddNullToObject(object, "live_bytes_per_state");
@@ -170,7 +169,7 @@ static bool add_live(cJSON *object, const struct search_counts *search)
                                    (double)search->live_bytes / (double)search->live_states);
 }
 
-/* Adds the numbers of a search. They are null for whole runs, which count no states. */
+/* Adds the numbers of a search; null for whole runs, which count no states. */
 static bool add_search(cJSON *object, const struct report_context *context, const struct report_item *item)
 {
     const struct search_counts *search = &item->outcome->search;

@@ -3,6 +3,8 @@
 
 #include "report/report.h"
 
+#include "base/assert.h"
+
 #include <libxml/xmlerror.h>
 #include <libxml/xmlwriter.h>
 #include <string.h>
@@ -32,6 +34,7 @@ static void write_problem(xmlTextWriterPtr writer, const struct report_context *
                           const struct report_item *item)
 {
     const struct outcome *outcome = item->outcome;
+    LS_ASSERT(item->finished && outcome->verdict != VERDICT_HOLDS);
     const char *trace = report_trace(outcome), *verdict = verdict_name(outcome->verdict);
     const char *element = outcome->verdict == VERDICT_LIMIT   ? "skipped"
                           : outcome->verdict == VERDICT_ERROR ? "error"
@@ -97,9 +100,13 @@ int report_junit(const char *path, const struct report_context *context, const s
         return -1;
     }
     for (int i = 0; i < count; i++) {
+        LS_ASSERT((size_t)items[i].outcome->verdict < sizeof verdicts / sizeof verdicts[0]);
         finished += items[i].finished;
         verdicts[items[i].outcome->verdict] += items[i].finished;
     }
+    LS_ASSERT(verdicts[VERDICT_HOLDS] + verdicts[VERDICT_VIOLATED] + verdicts[VERDICT_DIFFERS] +
+                  verdicts[VERDICT_LIMIT] + verdicts[VERDICT_ERROR] ==
+              finished);
     xmlTextWriterSetIndent(writer, 1);
     xmlTextWriterStartDocument(writer, "1.0", "UTF-8", NULL);
     xmlTextWriterStartElement(writer, BAD_CAST "testsuite");

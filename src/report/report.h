@@ -2,67 +2,61 @@
  * Copyright the lockstep authors */
 
 /* Reports of the outcomes of scenarios: text for people, JSON for programs, JUnit and SARIF for CI servers.
- * Guarantees for scripts: docs/cli.md. No function here decides anything: exit statuses are the command
- * line's. */
+ * Guarantees for scripts: docs/cli.md. No function here decides an exit status. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
 #include "replay/replay.h"
 #include "scenario/coverage.h"
+#include "scenario/exercised_items.h"
 #include "scenario/outcome.h"
 #include "scenario/scenario.h"
-#include "scenario/tried_items.h"
 
 #include <stdio.h>
 
-/* Data that all scenarios of a call share. */
 struct report_context {
-    uint32_t without;    /* choice points that the worlds lack, as bits */
-    bool one_constant;   /* the seed was given, so that runs have one set of constants */
+    uint32_t without;    /* set of choice points that the worlds lack */
+    bool one_constant;   /* the seed was given, so runs have one set of constants */
     bool quiet;          /* scenarios that pass are not reported */
     bool verbose;        /* each scenario is listed, and each failure is told */
-    const char *program; /* name of the program as it was called, for lines to paste; outlives the context */
+    const char *program; /* the program as it was called, for lines to paste; outlives the context */
 };
 
 /* One scenario with its outcome. Pointers are borrowed. */
 struct report_item {
     const struct scenario *scenario;
-    const struct ls_recipe *recipe; /* recipe of its runs */
+    const struct ls_recipe *recipe;
     const struct outcome *outcome;
-    struct coverage *coverage; /* NULL = coverage is not asked for; reports sort its rows */
-    double seconds;            /* duration of its runs, in s */
+    struct coverage *coverage; /* NULL = not asked for; reports sort its rows */
+    double seconds;            /* duration of its runs */
     bool finished;             /* false = the outcome says nothing yet */
-    bool named;                /* the user has named it; false = it was found in a folder */
-    /* The search has met the limit of a suite, and random schedules behind that found no violation. */
+    bool named;                /* true = the user has named it; false = found in a folder */
+    /* The search met the limit of a suite, and random schedules after it found no violation. */
     bool tried;
 };
 
-/* Return whether the scenario counts as passed, or as failed; at a limit it is neither. */
+/* Tell whether the scenario counts as passed, or as failed; at a limit it is neither. */
 bool report_passes(const struct report_item *item);
 bool report_fails(const struct report_item *item);
 
-/* ---- text ---- */
-
-/* Most failing scenarios with a line of their own, unless the context is verbose. */
+/* Most failing scenarios with a line of their own, unless verbose. */
 #define REPORT_FAILURES_MAX 20
 
-/* Sets when lines have colours: auto, always or never. Returns false if it is none of these words. */
+/* Sets when lines have colours: auto, always or never. Returns false for another word. */
 bool report_set_color(const char *when);
 
-/* Reports one scenario, once it is finished. A passing one has a line if it is named, or has something to
- * say. One that violates a promise has a line. One that merely differs is left to report_text_closing(). A
- * verbose context reports everything of each. *violating, at first 0, counts those that violated
- * something. */
+/* Reports one finished scenario. A passing one has a line if it is named, or has something to say. One that
+ * violates a promise has a line. One that merely differs is left to report_text_closing(). A verbose context
+ * reports everything of each. *violating, at first 0, counts those that violate a promise. */
 void report_text(FILE *out, const struct report_context *context, const struct report_item *item,
                  int *violating);
 
-/* Reports all scenarios together: those that differ, and the number that passed in each folder. If some
- * fail, reports the violated promises, and the shortest run that shows one. If none fails, reports what was
- * proved. */
+/* Reports all scenarios together: those that differ, and the number that passed in each folder. If some fail,
+ * adds the violated promises, and the shortest run that shows one; if none fails, what was proved. */
 void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
                          int count);
 
-/* Most lines about scenarios of which not all was tried, unless the context is verbose. */
+/* Most lines about scenarios of which not all was tried, unless verbose. */
 #define REPORT_NOT_TRIED_MAX 5
 
 /* Writes lines `not tried: ... in SCENARIO` of the items that passed, and how many more there are. */
@@ -72,10 +66,7 @@ void report_text_not_tried(FILE *out, const struct report_context *context, cons
 /* Writes the coverage of each recipe by all its runs: a table and lists; none if memory is short. */
 void report_text_coverage(FILE *out, const struct report_item *items, int count);
 
-/* Writes the growth of an item's coverage by random runs, in lines. */
 void report_text_growth(FILE *out, const struct report_item *item);
-
-/* ---- JSON ---- */
 
 /* Writes one object on one line. Returns 0, or -1 if memory is short. */
 int report_json(FILE *out, const struct report_context *context, const struct report_item *item);
@@ -84,8 +75,8 @@ int report_json(FILE *out, const struct report_context *context, const struct re
 struct cJSON;
 bool report_json_coverage(struct cJSON *object, const struct ls_recipe *recipe, struct coverage *coverage);
 
-/* Replays a trace and writes one object on each line: the run, then each of its steps with the state behind it,
- * then the end (report/steps.h). REPLAY_UNFIT with the complaint in *error also if memory is short. */
+/* Replays a trace and writes one object on each line: the run, then each of its steps with the state behind
+ * it, then the end (report/steps.h). REPLAY_UNFIT with the complaint in *error also if memory is short. */
 enum replay_result report_replay_json(FILE *out, const struct trace *trace, struct input_error *error);
 
 /* ---- HTML ---- */
@@ -95,42 +86,35 @@ enum replay_result report_replay_json(FILE *out, const struct trace *trace, stru
 enum replay_result report_page(FILE *out, const struct trace *trace, const char *again,
                                struct input_error *error);
 
-/* ---- JUnit ---- */
-
-/* Writes the file. Returns 0, or -1 if it cannot be written. */
+/* Returns 0, or -1 if the file cannot be written. */
 int report_junit(const char *path, const struct report_context *context, const struct report_item *items,
                  int count);
-
-/* ---- SARIF ---- */
 
 /* Writes a result for each promise that a failing scenario violates, or else for its other reason to fail.
  * Returns 0, or -1 if the file cannot be written. */
 int report_sarif(const char *path, const struct report_context *context, const struct report_item *items,
                  int count);
 
-/* ---- what they have in common ---- */
-
 /* Writes the key of the index-th thing that no run of an exploring scenario has tried, and why. Returns false
- * behind the last one. Returns false too if the runs ended early: by a violation, an error, or a limit behind
- * which no random schedules were run. */
+ * behind the last one, and if the runs ended early: by a violation, an error, or a limit after which no
+ * random schedules were run. */
 bool report_not_tried(const struct report_item *item, int index, char key[TRIED_KEY_MAX],
                       char why[TRIED_WHY_MAX]);
 
-/* A violated property, as it is reported. */
 struct report_violation {
     const struct property *property;
     const struct check_finding *finding;
     const char *where; /* see outcome_also(); NULL = in the reported run */
 };
 
-/* Lists the violations of the reported run that its file does not declare, in the order in which they are
- * reported. Then lists those that were seen later or in other runs. Returns their number. */
+/* Lists the violations of the reported run that its file does not declare, in the order of the report, and
+ * then later ones and those of other runs. Returns their number. */
 int report_violations(const struct report_item *item, struct report_violation list[CHECK_PROPERTIES_MAX]);
 
-/* Returns the path of the trace that shows a violation, shrunk if possible. Empty if there is none. */
+/* Returns the path of the trace that shows a violation, shrunk if possible; "" if there is none. */
 const char *report_trace(const struct outcome *outcome);
 
-/* Writes all other lines about a scenario, without those that say how its trace differs. */
+/* Writes the lines about a scenario but those that say how its trace differs. */
 void report_notes(FILE *out, const struct outcome *outcome);
 
 /* Writes the line of a scenario without its end: `FAIL  NAME  (N states, ...)`. */
@@ -139,7 +123,7 @@ void report_head(FILE *out, const struct report_item *item);
 /* Writes the story of a violation, if there is one, with `  | ` before each line. */
 void report_story(FILE *out, const struct outcome *outcome);
 
-/* Returns new states of a search per second of its worker's life, over all layers. */
+/* Returns the new states of a search per second of its worker's life, over all layers. */
 double report_states_per_second(const struct report_item *item);
 
 #endif

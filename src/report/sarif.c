@@ -5,6 +5,7 @@
  * violation of it, placed at the scenario file that shows it. */
 #include "report/report.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 
 #include <lockstep/version.h>
@@ -54,6 +55,7 @@ static void uri_of(const char *path, char *out, size_t size)
                      strchr("/-._~", c) != NULL;
         used += (size_t)snprintf(out + used, size - used, plain ? "%c" : "%%%02X", c);
     }
+    LS_ASSERT(*path == 0 && used < size);
 }
 
 static bool add_place(cJSON *result, const struct scenario *scenario)
@@ -76,6 +78,7 @@ static bool add_result(cJSON *results, const struct report_context *context, con
                        const char *rule, const char *what)
 {
     static char text[OUTCOME_TEXT_MAX + 3 * CHECK_WHY_MAX];
+    LS_ASSERT(check_position(rule) >= 0 || strcmp(rule, DIFFERS) == 0 || strcmp(rule, STOPPED) == 0);
     const char *trace = report_trace(item->outcome);
     int size = snprintf(text, sizeof text, "%s", what);
     if (trace[0] != 0 && size >= 0 && (size_t)size < sizeof text) {
@@ -92,6 +95,7 @@ static bool add_results(cJSON *results, const struct report_context *context, co
 {
     struct report_violation list[CHECK_PROPERTIES_MAX];
     int count = report_violations(item, list);
+    LS_ASSERT(report_fails(item));
     bool added = true, told = false;
     for (int i = 0; i < count && list[i].where == NULL; i++) {
         added = added && add_result(results, context, item, list[i].property->name, list[i].finding->why);

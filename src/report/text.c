@@ -3,6 +3,8 @@
 
 #include "report/report.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,6 +81,8 @@ const char *report_trace(const struct outcome *outcome)
 
 void report_notes(FILE *out, const struct outcome *outcome)
 {
+    LS_ASSERT(outcome->diff_at >= 0 && outcome->diff_size >= 0 &&
+              (size_t)outcome->diff_at + (size_t)outcome->diff_size <= strlen(outcome->text));
     const char *behind = outcome->text + outcome->diff_at + outcome->diff_size;
     fprintf(out, "%.*s%s", outcome->diff_at, outcome->text, behind);
 }
@@ -95,6 +99,7 @@ void report_head(FILE *out, const struct report_item *item)
                  [VERDICT_ERROR] = {"ERROR", RED}};
     enum verdict verdict = item->outcome->verdict;
     bool colour = in_colour(out);
+    LS_ASSERT((size_t)verdict < sizeof HEADS / sizeof HEADS[0]);
     fprintf(out, "%s%s%s %s", colour ? HEADS[verdict].colour : "",
             item->tried ? "tried" : HEADS[verdict].word, colour ? PLAIN : "", item->scenario->input.name);
     if (item->outcome->search.states > 0) {
@@ -126,7 +131,6 @@ static void say_bits(FILE *out, const struct report_item *item)
     fprintf(out, "; expected omissions: %.1e, and what only they lead to\n", search->expected_omissions);
 }
 
-/* Writes where a search was when a limit ended it. */
 static void say_end(FILE *out, const struct outcome *outcome)
 {
     if (outcome->verdict == VERDICT_LIMIT) {
@@ -182,7 +186,7 @@ bool report_not_tried(const struct report_item *item, int index, char key[TRIED_
            tried_lacks(&outcome->tried, item->scenario, index, key, why);
 }
 
-/* Writes `not tried: sweep (the directory is no container), a.end (...)`; returns whether it wrote that. */
+/* Writes `not tried: sweep (the directory is no container), a.end (...)`. Returns false if all was tried. */
 static bool say_not_tried(FILE *out, const char *before, const struct report_item *item)
 {
     char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
@@ -209,12 +213,13 @@ void report_text_not_tried(FILE *out, const struct report_context *context, cons
             more++;
         }
     }
+    LS_ASSERT(told + more <= count && (more == 0 || told == REPORT_NOT_TRIED_MAX));
     if (more > 0) {
         fprintf(out, "not tried: something in %d more scenario%s: --verbose\n", more, more == 1 ? "" : "s");
     }
 }
 
-/* Writes how many steps led to states with too many numbers: such a state is compared as it is (D3c). */
+/* Writes how many steps led to states with too many numbers, which are compared as they are (D3c). */
 static void say_unrenamed(FILE *out, const struct search_counts *search)
 {
     if (search->unrenamed > 0) {
@@ -225,7 +230,6 @@ static void say_unrenamed(FILE *out, const struct search_counts *search)
     }
 }
 
-/* Writes how many states were searched to see whether a process waits for ever. */
 static void say_after(FILE *out, const struct search_counts *search)
 {
     if (search->live_states > 0) {
@@ -238,6 +242,7 @@ static void say_after(FILE *out, const struct search_counts *search)
 static void say_rates(FILE *out, const struct report_item *item)
 {
     const struct search_counts *search = &item->outcome->search;
+    LS_ASSERT(search->states > 0);
     if (!isatty(fileno(out))) {
         return;
     }
@@ -268,7 +273,6 @@ void report_story(FILE *out, const struct outcome *outcome)
     }
 }
 
-/* Writes the last lines of a failure: the violations, where they are, and how to see them again. */
 static void say_failure(FILE *out, const struct report_item *item, const char *program)
 {
     const struct outcome *outcome = item->outcome;
@@ -310,9 +314,9 @@ static void say_violating(FILE *out, const struct report_item *item)
     report_notes(out, item->outcome);
 }
 
-/* Returns whether a scenario that passes has a line of its own. */
 static bool is_listed(const struct report_context *context, const struct report_item *item)
 {
+    LS_ASSERT(report_passes(item));
     return !context->quiet && (context->verbose || item->named || item->coverage != NULL ||
                                item->outcome->text[0] != 0 || item->outcome->search.unrenamed > 0);
 }

@@ -4,6 +4,7 @@
 /* The line `explore`: fault budgets and run constants. Refuses a fault that cannot happen in this world: a
  * search with its budget would say `holds` although no run was tested with that fault. */
 
+#include "base/assert.h"
 #include "coord/coordinator.h"
 #include "scenario/parser.h"
 
@@ -42,6 +43,7 @@ static int read_budget(struct parser *parser, const struct input_word *word)
     if (parser_integer(parser, &number, "a number from 0 to 9", 0, 9, &value) != 0) {
         return -1;
     }
+    LS_ASSERT(budget <= PARSER_TOTAL && value >= 0 && value <= UINT8_MAX);
     parser->budget[budget] = *word;
     *(budget == PARSER_TOTAL ? &options->budget_total : &options->budget[budget]) = (uint8_t)value;
     return 0;
@@ -97,6 +99,7 @@ static bool somebody_acquires(const struct world_options *options)
 /* Returns what a fault needs and this world lacks; NULL if the fault can happen. */
 static const char *lacking(const struct world_options *options, int fault)
 {
+    LS_ASSERT(fault >= 0 && fault < WORLD_FAULTS);
     if (fault == WORLD_FAULT_CANCEL) {
         return somebody_acquires(options) ? NULL : "a program with an acquire with this fault";
     }
@@ -107,6 +110,7 @@ int parser_check_budgets(struct parser *parser)
 {
     const struct world_options *options = &parser->scenario->options;
     for (int i = 0; i < WORLD_FAULTS; i++) {
+        LS_ASSERT(options->budget[i] == 0 || parser->budget[i].text != NULL);
         const char *needed = options->budget[i] > 0 ? lacking(options, i) : NULL;
         if (needed) {
             return parser_wrong(parser, &parser->budget[i], needed);

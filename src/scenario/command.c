@@ -3,6 +3,7 @@
 
 /* Parses the command lines: what happens in a directed scenario. */
 
+#include "base/assert.h"
 #include "base/nearest.h"
 #include "coord/coordinator.h"
 #include "scenario/parser.h"
@@ -18,6 +19,7 @@ static int lock_argument(struct parser *parser, const struct input_word *word, u
     if (lock < 0) {
         return parser_wrong(parser, word, "the name of a lock");
     }
+    LS_ASSERT(lock < parser->scenario->options.locks);
     *out = (uint8_t)lock;
     return 0;
 }
@@ -30,17 +32,22 @@ static int reaction(struct parser *parser, struct action *action)
     if (!failed && !input_word_is(&word, "granted:")) {
         return parser_wrong(parser, &word, "'granted:' or 'failed:'");
     }
+    if ((failed ? ACTION_IS_ON_FAILED(action->modes) : ACTION_IS_ON_GRANTED(action->modes)) != 0) {
+        return parser_wrong(parser, &word, "each of 'granted:' and 'failed:' once");
+    }
     word = input_next_word(&parser->cursor);
     const struct verb *verb = verb_find(&word, true);
     if (!verb || (verb->flags & VERB_REACTS) == 0) {
         return parser_wrong(parser, &word, "acquire, release, cancel or close");
     }
     action->modes |= failed ? ACTION_ON_FAILED(verb->action) : ACTION_ON_GRANTED(verb->action);
+    LS_ASSERT((failed ? ACTION_IS_ON_FAILED(action->modes) : ACTION_IS_ON_GRANTED(action->modes)) ==
+              verb->action);
     return 1;
 }
 
-/* Reads owner=N, timeout=2s, place=N, capacity=N, guarded, anyway, nowait, or `on granted: VERB`, `on failed:
- * VERB`. Returns 1 if the word is one of these, 0 or a complaint (-1) if not. */
+/* Reads one option of a client verb. Returns 1 if it was read, 0 if the word has no '=' and is no option of
+ * this verb, -1 after a complaint. */
 static int client_option(struct parser *parser, const struct verb *verb, const struct input_word *word,
                          struct action *action)
 {
@@ -103,8 +110,8 @@ static int client_option(struct parser *parser, const struct verb *verb, const s
                                                       : "no option");
 }
 
-/* Returns the index of the lock that a word behind a client verb names, -1 if it names none. For a verb with
- * VERB_BOTH the name of a read-write lock means its reader; the writer is the next lock. */
+/* Returns the index of the lock that a word behind a client verb names; -1 = none. With VERB_BOTH the word
+ * NAME means the lock NAME.read; NAME.write is the next lock. */
 static int lock_behind(const struct parser *parser, const struct verb *verb, const struct input_word *word)
 {
     const struct scenario *scenario = parser->scenario;
@@ -124,7 +131,7 @@ static int lock_behind(const struct parser *parser, const struct verb *verb, con
     return -1;
 }
 
-/* Reads "and LOCK" behind the first lock. Returns 1 if the word begins it. */
+/* Reads "and LOCK". Returns 1 if it was read, 0 if the word does not begin it, -1 after a complaint. */
 static int further_lock(struct parser *parser, const struct verb *verb, const struct input_word *word,
                         struct action *action)
 {
@@ -138,11 +145,11 @@ static int further_lock(struct parser *parser, const struct verb *verb, const st
         return parser_wrong(parser, &name, "the name of another lock");
     }
     action_add_lock(action, lock);
+    LS_ASSERT(action_has_lock(action, lock) && action_more_locks(action) < WORLD_LOCKS_MAX);
     parser->scenario->options.several = true;
     return 1;
 }
 
-/* Refuses a capacity below the count of one hold. */
 static int check_capacity(struct parser *parser, const struct input_word *at, const struct action *action)
 {
     const struct ls_lock_spec *spec = &parser->scenario->options.lock[action->lock];
@@ -158,6 +165,7 @@ static int check_capacity(struct parser *parser, const struct input_word *at, co
 int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
                        struct input_word *next)
 {
+    LS_ASSERT((verb->flags & VERB_CLIENT) != 0);
     struct scenario *scenario = parser->scenario;
     bool lock_given = false;
     *action = (struct action){.kind = verb->action, .process = NOBODY, .c = 0};
@@ -199,6 +207,7 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
     if ((verb->flags & VERB_BOTH) && !lock_given) {
         return parser_wrong(parser, &at, "the name of a read-write lock");
     }
+    LS_ASSERT(verb->argument != ARGUMENT_LOCK || action->lock < scenario->options.locks);
     if ((verb->flags & VERB_CAPACITY) && check_capacity(parser, &at, action) != 0) {
         return -1;
     }
@@ -211,6 +220,7 @@ int parser_client_verb(struct parser *parser, const struct verb *verb, struct ac
                                      .process = NOBODY,
                                      .owner = action->owner,
                                      .lock = (uint8_t)(action->lock + 1)};
+    LS_ASSERT((verb->flags & VERB_BOTH) == 0 || parser->second.lock < scenario->options.locks);
     if (verb->action == ACTION_ACQUIRE && action->timeout_ms >= 0 &&
         scenario->options.lock[action->lock].loss == LS_LOSS_WAITS) {
         return parser_wrong(parser, &at, "lead: whoever stands for election waits without a bound");
@@ -302,6 +312,7 @@ static int fault_options(struct parser *parser, const struct verb *verb, struct 
                                                            : "the end of the line");
         }
     }
+    LS_ASSERT((verb->flags & VERB_CUT) == 0 || verb->action == ACTION_CUT);
     if ((verb->flags & VERB_CUT) && !command->rc_given) {
         command->action.rc = parser->scenario->options.loss_rc;
     }
@@ -322,6 +333,7 @@ static int server_argument(struct parser *parser, struct scenario_command *comma
         return parser_wrong(parser, &word, expected);
     }
     command->action.server = (uint8_t)(word.text[1] - '1');
+    LS_ASSERT(command->action.server < WORLD_SERVERS_MAX);
     return 0;
 }
 
@@ -356,8 +368,6 @@ static int path_argument(struct parser *parser, struct scenario_command *command
     return command->text ? 0 : -1;
 }
 
-/* ---- running ---- */
-
 /* Returns the kind of action with this verb that the coordinator of the scenario has; -1 if there is none. */
 static int kind_of_verb(const struct parser *parser, const struct input_word *word)
 {
@@ -381,10 +391,11 @@ static bool is_place(const struct parser *parser, const struct input_word *word)
     return server || parser_process(parser, &name) >= 0;
 }
 
-/* Refuses a word that no action's label can have: no action would ever match such a label. `at` is the word's
- * index. *kind is the kind of action; -1 if the further words are not checked. */
+/* Refuses the `at`-th word of a label if no action's label has it there. Word 0 sets *kind to the kind of
+ * action. With *kind -1 words are not checked: the label begins with a process, or its subject was read. */
 static int check_label_word(struct parser *parser, const struct input_word *word, int at, int *kind)
 {
+    LS_ASSERT(at >= 0 && *kind >= -1 && *kind < ACTION_KINDS);
     const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
     if (at == 0) {
         *kind = kind_of_verb(parser, word);
@@ -401,7 +412,7 @@ static int check_label_word(struct parser *parser, const struct input_word *word
     }
     char text[WORLD_LABEL_MAX];
     snprintf(text, sizeof text, "%.*s", (int)word->size, word->text);
-    *kind = -1; /* the further words repeat the subject */
+    *kind = -1;
     bool known = coordinator->label_word == NULL || coordinator->label_word(text);
     return known ? 0
                  : parser_wrong(parser, word,
@@ -418,6 +429,7 @@ static int label_argument(struct parser *parser, struct scenario_command *comman
     while (word.text && size + word.size + 1 < sizeof label) {
         size += (size_t)snprintf(label + size, sizeof label - size, "%s%.*s", size > 0 ? " " : "",
                                  (int)word.size, word.text);
+        LS_ASSERT(size < sizeof label);
         if (check_label_word(parser, &word, words++, &kind) != 0) {
             return -1;
         }
@@ -475,6 +487,7 @@ static int client_command(struct parser *parser, int process, struct scenario_co
     if (ACTION_IS_ON_GRANTED(command->action.modes) != 0 || ACTION_IS_ON_FAILED(command->action.modes) != 0) {
         return parser_wrong(parser, &next, "no 'on granted:' or 'on failed:' outside of a program");
     }
+    LS_ASSERT(process < parser->scenario->options.processes);
     command->action.process = (uint8_t)process;
     command->both = (verb->flags & VERB_BOTH) != 0;
     parser->second.process = (uint8_t)process;
@@ -512,6 +525,7 @@ int parser_command(struct parser *parser, const struct input_word *first, struct
     if (!verb || !coordinator_has_kind(coordinator_find(coordinator), verb->action)) {
         return unknown_command(parser, first);
     }
+    LS_ASSERT((verb->flags & VERB_CLIENT) == 0 && verb->step <= STEP_HEAL_ALL);
     command->step = verb->step;
     command->action.kind = verb->action;
     command->action.process = NOBODY;

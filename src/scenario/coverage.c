@@ -4,6 +4,7 @@
 #include "scenario/coverage.h"
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "coord/coordinator.h"
 #include "state/canon.h"
 #include "state/visited.h"
@@ -21,7 +22,7 @@ extern struct ls_mark __stop_ls_marks[]          /* NOLINT(bugprone-reserved-ide
 
 static struct coverage *into;
 static const struct ls_recipe *of;
-/* Not NULL while random runs are counted. */
+/* Not NULL while states of random runs are counted. */
 static struct visited *states;
 static struct canon *canon;
 
@@ -33,6 +34,7 @@ static struct {
 
 void coverage_marks_of(const struct ls_recipe *recipe, struct ls_mark *first, int count)
 {
+    LS_ASSERT(count >= 0);
     elsewhere.recipe = recipe;
     elsewhere.first = first;
     elsewhere.count = count;
@@ -43,6 +45,7 @@ static struct ls_mark *marks_near(const struct ls_recipe *recipe, int *count)
 {
     bool here = recipe == NULL || recipe != elsewhere.recipe;
     int found = here ? (int)(__stop_ls_marks - __start_ls_marks) : elsewhere.count;
+    LS_ASSERT(found >= 0);
     *count = found < COVERAGE_MARKS_MAX ? found : COVERAGE_MARKS_MAX;
     return here ? __start_ls_marks : elsewhere.first;
 }
@@ -64,8 +67,6 @@ bool coverage_is_on(void)
     return into != NULL;
 }
 
-/* ---- noting ---- */
-
 static void set_bits(uint32_t *where, uint32_t bits)
 {
     if ((__atomic_load_n(where, __ATOMIC_RELAXED) & bits) != bits) {
@@ -84,7 +85,7 @@ static struct coverage_event *find(struct coverage *c, const char *name)
     return NULL;
 }
 
-/* Adds an event under a lock: two workers may meet the same new event at once. */
+/* Adds an event under a lock: two workers may meet one new event at once. Returns NULL if none fits. */
 static struct coverage_event *enter(struct coverage *c, const char *name)
 {
     while (__atomic_exchange_n(&c->lock, 1, __ATOMIC_ACQUIRE) != 0) {
@@ -92,6 +93,7 @@ static struct coverage_event *enter(struct coverage *c, const char *name)
     struct coverage_event *event = find(c, name);
     if (event == NULL && c->events < COVERAGE_EVENTS_MAX) {
         event = &c->event[c->events];
+        LS_ASSERT(strlen(name) < sizeof event->name);
         strncpy(event->name, name, sizeof event->name - 1);
         __atomic_store_n(&c->events, c->events + 1, __ATOMIC_RELEASE);
     }
@@ -131,8 +133,7 @@ static void note_state(struct run *run)
     into->full |= visited_add(states, fingerprint) == VISITED_FULL;
 }
 
-/* Restores `read` of the arena: a search notes the blocks that a step reads, and these reads are not the
- * step's. */
+/* Restores `read` of the arena, where a search notes blocks that a step reads: this is not the step. */
 void coverage_before(struct run *run, const struct action *action)
 {
     if (into == NULL) {
@@ -176,13 +177,12 @@ void coverage_after(void)
     }
 }
 
-/* ---- growth ---- */
-
 void coverage_begin_growth(struct run *run)
 {
     if (into == NULL) {
         return;
     }
+    LS_ASSERT(states == NULL && canon == NULL);
     coverage_after(); /* takes marks reached before the random runs */
     states = visited_open(STATES_BYTES_MAX);
     canon = world_canon(run->world);
@@ -197,6 +197,8 @@ static uint32_t count_bits(uint32_t bits)
 
 static void add_row(uint64_t runs, uint64_t steps)
 {
+    LS_ASSERT(into != NULL && into->rows <= COVERAGE_ROWS_MAX);
+    LS_ASSERT(into->rows == 0 || into->row[into->rows - 1].runs < runs);
     struct coverage_row row = {.runs = runs, .steps = steps, .states = visited_count(states)};
     for (uint32_t i = 0; i < into->events; i++) {
         row.pairs += count_bits(into->event[i].grown);
@@ -235,6 +237,7 @@ void coverage_end_growth(void)
 
 void coverage_merge(struct coverage *target, const struct coverage *from)
 {
+    LS_ASSERT(target != from && from->events <= COVERAGE_EVENTS_MAX);
     target->full |= from->full;
     target->told |= from->told;
     for (uint32_t i = 0; i < from->events; i++) {
@@ -269,6 +272,7 @@ static int rank_of(const struct ls_mark *mark, const struct ls_recipe *recipe)
         int order = is_of(other, recipe) ? strcmp(other->name, mark->name) : 1;
         before += order < 0 || (order == 0 && other < mark);
     }
+    LS_ASSERT(before < count);
     return before;
 }
 
@@ -297,6 +301,7 @@ int coverage_states(const struct ls_recipe *recipe)
 
 const char *coverage_state_name(const struct ls_recipe *recipe, int state)
 {
+    LS_ASSERT(state >= 0 && state < LS_RECIPE_STATES_MAX);
     return recipe->states != NULL ? recipe->states[state] : "any";
 }
 

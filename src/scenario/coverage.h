@@ -5,10 +5,9 @@
  *
  * An action brings an event to a process (world_stimulus()): a reply with its code, a watch or session event,
  * a timer, or a verb of the caller. The event counts for the abstract state of the process's attempts. If the
- * attempts are in different states, the event's attempt is unknown and the event counts for none. Exceptions
- * are events for all attempts (session events, start, stop, restart). So a pair that is reported was really
- * seen. Callbacks of the client library during the opening or closing of a handle are no actions and do not
- * count.
+ * attempts are in different states, the event counts for none of them, unless it is for all attempts (session
+ * events, start, stop, restart). So a pair that is reported was really seen. Callbacks of the client library
+ * during the opening or closing of a handle are no actions and do not count.
  *
  * Marks and pairs are noted when a step is done. A search caches steps, and does each at least once in its
  * surroundings, which include all that the process's recipe can see. So a search misses no pair and no mark,
@@ -28,17 +27,16 @@
 #define COVERAGE_MARKS_MAX 256
 #define COVERAGE_ROWS_MAX 64
 
-/* Bits: reached by any run; reached by a random run. */
-#define COVERAGE_EVER 1u
-#define COVERAGE_GROWN 2u
+#define COVERAGE_EVER 1u  /* reached by any run */
+#define COVERAGE_GROWN 2u /* reached by a random run while states are counted */
 
 struct coverage_event {
     char name[COVERAGE_NAME_MAX];
     uint32_t seen;  /* a bit for each state of the recipe in which the event came */
-    uint32_t grown; /* the same, in random runs only */
+    uint32_t grown; /* as `seen`, of random runs while states are counted */
 };
 
-/* The coverage after so many random runs. */
+/* The coverage after `runs` random runs with `steps` actions in all. */
 struct coverage_row {
     uint64_t runs, steps;
     uint64_t states; /* distinct up to renaming, as in a search, without run constants */
@@ -50,23 +48,22 @@ struct coverage {
     bool full; /* an event was left out, or memory for states was short */
     uint32_t events;
     struct coverage_event event[COVERAGE_EVENTS_MAX]; /* in order of arrival */
-    uint8_t mark[COVERAGE_MARKS_MAX];                 /* COVERAGE_… bits, in the order of coverage_mark() */
+    uint8_t mark[COVERAGE_MARKS_MAX];                 /* COVERAGE_… bits, by `place` of coverage_mark() */
     uint64_t told;                                    /* see `take_told` of coord/coordinator.h */
     uint32_t rows;
     struct coverage_row row[COVERAGE_ROWS_MAX];
 };
 
-/* Sets the marks of a recipe of another module, which are not in this module's linker list; all of them
- * count. A second call replaces the recipe of the first. */
+/* Sets the marks of a recipe from a shared object, which the linker's list lacks; all of them count as the
+ * recipe's. A second call replaces the recipe of the first. */
 void coverage_marks_of(const struct ls_recipe *recipe, struct ls_mark *first, int count);
 
-/* Returns the next mark behind index `behind` (-1 at first) that was reached and not yet taken, and takes it.
- * Looks at the marks of the recipe's module. Returns an index below COVERAGE_MARKS_MAX, or -1 if there is
- * none. */
+/* Clears the next reached mark of the recipe's module behind index `behind` (-1 = all marks). Returns its
+ * index, below COVERAGE_MARKS_MAX, or -1 if none was reached. */
 int coverage_take_mark(const struct ls_recipe *recipe, int behind);
 
-/* Makes this process and its later forks note coverage in `coverage`; NULL: no coverage is noted. Only marks
- * of `recipe` count. */
+/* Makes this process and its later forks note coverage in `coverage` (NULL = not at all), with the marks of
+ * the module that contains `recipe`. */
 void coverage_into(struct coverage *coverage, const struct ls_recipe *recipe);
 bool coverage_is_on(void);
 
@@ -74,13 +71,11 @@ bool coverage_is_on(void);
 void coverage_before(struct run *run, const struct action *action);
 void coverage_after(void);
 
-/* Begins and ends the counting of states of random runs. coverage_grow() follows each run. It adds a row if
- * the number of runs is a power of two, or if this was the last run. */
+/* Begin and end the counting of states of random runs. coverage_grow() must follow each run. It adds a row
+ * if `runs` is a power of two, or if this was the last run. */
 void coverage_begin_growth(struct run *run);
 void coverage_grow(struct run *run, uint64_t runs, uint64_t steps, bool last);
 void coverage_end_growth(void);
-
-/* ---- for reports ---- */
 
 /* Adds the coverage of `from` to `into`, without rows. */
 void coverage_merge(struct coverage *into, const struct coverage *from);
@@ -91,11 +86,10 @@ void coverage_sort(struct coverage *coverage);
 /* Returns the index-th mark of the recipe, by name; NULL behind the last. *place is its index in `mark`. */
 const struct ls_mark *coverage_mark(const struct ls_recipe *recipe, int index, int *place);
 
-/* Return the number of the recipe's states, at least 1, and their names. */
+/* Return the number of the recipe's abstract states, at least 1, and their names. */
 int coverage_states(const struct ls_recipe *recipe);
 const char *coverage_state_name(const struct ls_recipe *recipe, int state);
 
-/* Returns the number of pairs that were seen. */
 uint32_t coverage_pairs(const struct coverage *coverage);
 
 #endif

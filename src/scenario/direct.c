@@ -3,6 +3,7 @@
 
 #include "scenario/direct.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "scenario/text_diff.h"
 
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- commands ---- */
 
 static void impossible(struct run *run, const char *verb, const char *words)
 {
@@ -31,10 +30,10 @@ static void do_action(struct run *run, const struct scenario_command *command)
     }
 }
 
-/* Runs the default schedule until the labelled action is possible, even if the schedule would choose another
- * one next. Returns whether it became possible. */
+/* Runs the default schedule until the labelled action is possible. Returns whether it became possible. */
 static bool run_until(struct run *run, const char *label)
 {
+    LS_ASSERT(label != NULL);
     struct action wanted, next;
     const char *why;
     for (int i = 0; i < RUN_SETTLE_STEPS_MAX; i++) {
@@ -109,12 +108,11 @@ static void do_command(struct run *run, const struct scenario_command *command)
 
 void direct_group(struct run *run, const struct scenario_group *group)
 {
+    LS_ASSERT(group->first >= 0 && group->first + group->count <= run->setup.scenario->commands);
     for (int i = 0; i < group->count && !run_trouble(run); i++) {
         do_command(run, &run->setup.scenario->command[group->first + i]);
     }
 }
-
-/* ---- the text with what was seen ---- */
 
 struct text {
     char *bytes;
@@ -130,13 +128,14 @@ static int text_open(struct text *text)
 
 static void copy(struct text *text, const struct scenario *scenario, size_t from, size_t to)
 {
+    LS_ASSERT(from <= to && to <= scenario->input.size);
     fwrite(scenario->input.text + from, 1, to - from, text->file);
 }
 
-/* Copies the file up to the beginning of a group's expected trace: behind the line `----`, whose line end the
- * file may lack. */
+/* Copies lines up to a group's `----`, and adds the line end that the file's last line may lack. */
 static void copy_commands(struct text *text, const struct scenario *scenario, size_t from, size_t to)
 {
+    LS_ASSERT(to > 0);
     copy(text, scenario, from, to);
     if (scenario->input.text[to - 1] != '\n') {
         fputc('\n', text->file);
@@ -159,11 +158,11 @@ static bool is_claim(const char *line, size_t size)
     return false;
 }
 
-/* Copies the lines of a group's expected part that are claims (or the other lines), without blanks at their
- * ends. */
+/* Copies the claims of a group's expected part, or its other lines, without blanks at their ends. */
 static void copy_expected(struct text *text, const struct scenario *scenario,
                           const struct scenario_group *group, bool claims)
 {
+    LS_ASSERT(group->expected_start <= group->expected_end && group->expected_end <= scenario->input.size);
     for (size_t at = group->expected_start; at < group->expected_end;) {
         const char *line = scenario->input.text + at;
         size_t size = strcspn(line, "\n");
@@ -177,8 +176,8 @@ static void copy_expected(struct text *text, const struct scenario *scenario,
     }
 }
 
-/* Runs all groups. *expected becomes the scenario as it stands, *found the scenario with the observed trace
- * in place of the expected trace. Both have trimmed lines in the expected parts. */
+/* Runs all groups. *expected becomes the scenario's text, *found that text with the observed trace in place
+ * of the expected one. In both, lines of expected parts are trimmed, and claims come last. */
 static int run_groups(struct run *run, struct text *expected, struct text *found)
 {
     const struct scenario *scenario = run->setup.scenario;
@@ -208,8 +207,6 @@ static int run_groups(struct run *run, struct text *expected, struct text *found
     return written ? 0 : -1;
 }
 
-/* ---- the whole ---- */
-
 /* Counts the lines that report a command that could not be followed. */
 static int count_in_vain(const char *text)
 {
@@ -223,9 +220,8 @@ static int count_in_vain(const char *text)
     return count;
 }
 
-/* Writes the observed trace into the file, except in three cases. The run violates a property or was cut off
- * by a limit. Or a command could not be followed that the file does not report so already: the command is
- * wrong. */
+/* Writes the observed trace into the file, but not if the run violates a property or met a limit. If more
+ * commands could not be followed than the file reports, a command is wrong, and the file stays too. */
 static void rewrite(const struct run *run, struct outcome *outcome, const struct text *expected,
                     const struct text *found, bool same)
 {
@@ -237,6 +233,7 @@ static void rewrite(const struct run *run, struct outcome *outcome, const struct
         outcome_say(outcome, "  not rewritten\n");
         return;
     }
+    LS_ASSERT(outcome->verdict == VERDICT_HOLDS || outcome->verdict == VERDICT_DIFFERS);
     if (same) {
         return;
     }

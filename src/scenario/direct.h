@@ -12,18 +12,16 @@
  * on: with a broken recipe the interesting part may come later. */
 void direct_group(struct run *run, const struct scenario_group *group);
 
-/* The options of a directed run besides its setup. */
 struct direct_options {
     const char *out; /* folder for traces; NULL = write none */
-    bool rewrite;    /* write the observed trace into the file, unless a property is violated */
+    bool rewrite;    /* write the observed trace into the file, unless there is a violation or a limit */
     void (*watch)(void *ctx, const struct run *run,
                   const struct action *action); /* see struct run; may be NULL */
     void (*watch_event)(void *ctx, const struct event *event);
     void *watch_ctx;
 };
 
-/* Runs and judges the scenario, compares the traces, and writes a trace file after a violation or a
- * difference. */
+/* Runs and judges the scenario, and writes a trace file after a violation or a difference of the traces. */
 void direct_run(const struct run_setup *setup, const struct direct_options *options, struct outcome *outcome);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "scenario/expected_counts.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 static uint64_t found_of(const struct search_counts *counts, int count)
 {
+    LS_ASSERT(count == SCENARIO_STATES || count == SCENARIO_TRANSITIONS);
     return count == SCENARIO_STATES ? counts->states : counts->transitions;
 }
 
@@ -68,12 +70,14 @@ static void write_line(FILE *file, const char *line, size_t size, const struct s
         return;
     }
     size_t digits = strspn(line + number, "0123456789");
+    LS_ASSERT(number + digits <= size);
     fprintf(file, "%.*s%llu", (int)number, line, (unsigned long long)found_of(counts, count));
     fwrite(line + number + digits, 1, size - number - digits, file);
 }
 
 static void write_all(FILE *file, const struct scenario *scenario, const struct search_counts *counts)
 {
+    LS_ASSERT(scenario->exploring && scenario->groups == 1);
     const char *text = scenario->input.text;
     const struct scenario_group *claims = &scenario->group[0];
     size_t at = claims->expected_start;
@@ -84,6 +88,7 @@ static void write_all(FILE *file, const struct scenario *scenario, const struct 
         write_line(file, text + at, size, counts);
         at += size;
     }
+    LS_ASSERT(at <= scenario->input.size);
     if (at > 0 && text[at - 1] != '\n') {
         fputc('\n', file);
     }

@@ -7,8 +7,7 @@
 
 #include "scenario/outcome.h"
 
-/* Returns whether the search of the outcome has counted what the file says. Adds the differences to the
- * outcome's text. */
+/* Returns whether the outcome's search has the counts that the file claims. Adds differences to its text. */
 bool counts_are_expected(struct outcome *outcome, const struct scenario *scenario);
 
 /* Returns whether the file names both counts, with these values. */

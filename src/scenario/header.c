@@ -3,14 +3,13 @@
 
 /* Parses the header lines, which describe the situation. */
 
+#include "base/assert.h"
 #include "coord/coordinator.h"
 #include "scenario/parser.h"
 #include "sim/lock_kinds.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- world ---- */
 
 struct world_key {
     const char *name;
@@ -129,6 +128,7 @@ static void list_words(const struct coord_word *known, char *text, size_t size)
         const char *before = i == 0 ? "" : known[i + 1].word != NULL ? ", " : " or ";
         used += (size_t)snprintf(text + used, size - used, "%s%s", before, known[i].word);
     }
+    LS_ASSERT(used < size);
 }
 
 /* Reads words with commas between them into bits. */
@@ -187,6 +187,7 @@ static int read_mode(struct parser *parser, const struct input_word *word, bool 
 /* Returns the index-th option that only this coordinator has; NULL behind the last. */
 static const struct coord_option *own_option(const struct parser *parser, int index)
 {
+    LS_ASSERT(index >= 0 && index <= WORLD_OWN_OPTIONS_MAX);
     const struct coordinator *coordinator = coordinator_find(parser->scenario->options.coordinator);
     bool known = coordinator->options != NULL && coordinator->options[index].name != NULL;
     return known ? &coordinator->options[index] : NULL;
@@ -199,6 +200,7 @@ static const char *world_words(const struct parser *parser, char *text, size_t s
     for (int i = 0; (own = own_option(parser, i)) != NULL && used < size; i++) {
         used += (size_t)snprintf(text + used, size - used, "%s=, ", own->name);
     }
+    LS_ASSERT(used < size);
     if (used < size) {
         snprintf(text + used, size - used, "%s",
                  "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, crowd=, containers=, "
@@ -208,8 +210,7 @@ static const char *world_words(const struct parser *parser, char *text, size_t s
     return text;
 }
 
-/* Returns 0 if the key is no option of this coordinator alone, 1 if its value was read, -1 after a
- * complaint. */
+/* Returns 1 if the value was read, 0 if the coordinator has no such option, -1 after a complaint. */
 static int read_own_option(struct parser *parser, const struct input_word *key,
                            const struct input_word *value)
 {
@@ -224,6 +225,7 @@ static int read_own_option(struct parser *parser, const struct input_word *key,
         if (parser_integer(parser, value, expected, own->least, own->most, &number) != 0) {
             return -1;
         }
+        LS_ASSERT(i < WORLD_OWN_OPTIONS_MAX);
         parser->scenario->options.own[i] = (int32_t)number;
         return 1;
     }
@@ -285,6 +287,7 @@ static void usual_options(struct parser *parser)
 {
     const struct coord_option *own;
     for (int i = 0; (own = own_option(parser, i)) != NULL; i++) {
+        LS_ASSERT(i < WORLD_OWN_OPTIONS_MAX && own->usual >= own->least && own->usual <= own->most);
         parser->scenario->options.own[i] = own->usual;
     }
 }
@@ -301,6 +304,7 @@ static int read_coordinator(struct parser *parser)
         return parser_wrong(parser, &word, "one line 'coordinator NAME', before all others");
     }
     for (int i = 0; (coordinator = coordinator_at(i)) != NULL; i++) {
+        LS_ASSERT(i < COORDINATORS_MAX);
         known[i].word = coordinator->name;
         if (word.text && input_word_is(&word, coordinator->name)) {
             options->coordinator = coordinator->name;
@@ -312,8 +316,6 @@ static int read_coordinator(struct parser *parser)
     parser->scenario->foreign = word.text != NULL;
     return parser_wrong(parser, &word, expected);
 }
-
-/* ---- names ---- */
 
 int parser_new_name(struct parser *parser, const struct input_word *word)
 {
@@ -389,8 +391,6 @@ static int read_contents(struct parser *parser)
     return parser->scenario->options.contents ? 0 : -1;
 }
 
-/* ---- show, properties ---- */
-
 static int read_show(struct parser *parser)
 {
     static const struct {
@@ -416,6 +416,7 @@ static int read_show(struct parser *parser)
                 parser, &word,
                 "asks, belief, faults, nodes, requests, sessions, watches, rest, all or nothing");
         }
+        LS_ASSERT((bits & SHOW_NEVER) == 0);
         parser->scenario->show |= bits;
         word = input_next_word(&parser->cursor);
     } while (word.text);
@@ -441,8 +442,6 @@ int parser_check_clock(struct parser *parser)
     }
     return parser_wrong(parser, &parser->clock_word, "a property that is judged without a clock");
 }
-
-/* ---- all of them ---- */
 
 int parser_header(struct parser *parser, const struct input_word *word)
 {
@@ -494,6 +493,7 @@ int parser_finish_headers(struct parser *parser, const struct input_word *where)
     struct scenario *scenario = parser->scenario;
     struct world_options *options = &scenario->options;
     bool programmed = parser_has_program(parser);
+    LS_ASSERT(options->locks <= WORLD_LOCKS_MAX && options->processes <= WORLD_PROCESSES_MAX);
     if (options->locks == 0) {
         return parser_wrong(parser, where, "a line 'mutex PATH' before this");
     }

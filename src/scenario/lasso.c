@@ -35,8 +35,6 @@ uint32_t lasso_waiting(const struct run *run)
     return waiting;
 }
 
-/* ---- what is possible and what is done ---- */
-
 static int channel_of(const struct lasso *lasso, const char *text)
 {
     for (int i = 0; i < lasso->channels; i++) {
@@ -76,6 +74,7 @@ static void note_possible(struct lasso *lasso, struct run *run, bool first)
     bool possible[LASSO_CHANNELS_MAX] = {false};
     char text[WORLD_LABEL_MAX];
     int count = world_actions(run->world, action);
+    LS_ASSERT(count >= 0 && count <= WORLD_ACTIONS_MAX);
     for (int i = 0; i < count; i++) {
         if (!world_channel(run->world, &action[i], text)) {
             continue;
@@ -106,8 +105,6 @@ void lasso_note(struct lasso *lasso, struct run *run, const struct action *actio
         lasso->taken[channel] = true;
     }
 }
-
-/* ---- beginning and end ---- */
 
 bool lasso_begin(struct lasso *lasso, struct run *run)
 {
@@ -149,6 +146,7 @@ const char *lasso_flaw(struct lasso *lasso, struct run *run, char *text, size_t 
 
 static const char *name_of(const struct run *run, int process)
 {
+    LS_ASSERT(process >= 0 && process < run->setup.scenario->options.processes);
     return run->setup.scenario->options.name[process];
 }
 
@@ -199,11 +197,8 @@ void lasso_conclude(const struct lasso *lasso, struct run *run)
     }
 }
 
-/* ---- the mark in a trace ---- */
-
 void lasso_mark(const struct run *run, int process, char text[WORLD_LABEL_MAX])
 {
-    LS_ASSERT(process >= 0 && process < run->setup.scenario->options.processes);
     snprintf(text, WORLD_LABEL_MAX, TRACE_HOPELESS "%s", name_of(run, process));
 }
 

@@ -3,7 +3,8 @@
 
 #include "scenario/loaded_properties.h"
 
-#include "base/shared_object.h"
+#include "base/assert.h"
+#include "base/shared_object_path.h"
 #include "check/loaded.h"
 #include "scenario/property_file.h"
 
@@ -25,6 +26,7 @@ static int count;
 
 const struct loaded_property *property_loaded(int index)
 {
+    LS_ASSERT(index >= 0 && count <= LS_PROPERTY_MODULES_MAX);
     return index < count ? &loaded[index] : NULL;
 }
 
@@ -42,6 +44,7 @@ const char *property_load(const char *path, char why[PROPERTY_WHY_MAX])
     if (position < 0) {
         return NULL;
     }
+    LS_ASSERT(count < LS_PROPERTY_MODULES_MAX && file.count <= PROPERTY_VARIABLES_MAX);
     for (int i = 0; i < file.count; i++) {
         loaded_watch(position, file.variables[i].at, file.variables[i].size);
     }
@@ -62,6 +65,7 @@ static bool is_loaded(const char *name)
 
 int property_load_for(const struct trace *trace, struct input_error *error)
 {
+    LS_ASSERT(trace->properties >= 0 && trace->properties <= TRACE_PROPERTIES_MAX);
     for (int i = 0; i < trace->properties; i++) {
         char why[PROPERTY_WHY_MAX];
         const struct trace_property *wanted = &trace->property[i];

@@ -13,7 +13,6 @@
 
 #define PROPERTY_WHY_MAX 500
 
-/* A property that was loaded. */
 struct loaded_property {
     const struct property *property;
     const char *path; /* as given by the user */

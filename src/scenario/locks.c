@@ -3,13 +3,13 @@
 
 /* Parses the lines that declare locks. Their kinds are rows of sim/lock_kinds.c. */
 
+#include "base/assert.h"
 #include "scenario/parser.h"
 #include "sim/lock_kinds.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the part of a path behind its last slash. */
 static struct input_word last_name(const struct input_word *path)
 {
     struct input_word name = *path;
@@ -22,8 +22,8 @@ static struct input_word last_name(const struct input_word *path)
 }
 
 /* Reads the path of a lock. "/" is the node of the chroot, which gives the lock its name. A lock at "/" must
- * be the only lock: directories of other locks would be among its contenders. Without a chroot nodes of the
- * server would be, too. */
+ * be the only lock: other locks' directories would be among its contenders. It needs a chroot, because the
+ * server's own nodes would be among them too. */
 static int read_lock_path(struct parser *parser, const struct input_word *path, struct input_word *name)
 {
     const struct world_options *options = &parser->scenario->options;
@@ -87,7 +87,7 @@ static int read_lock_words(struct parser *parser, const struct lock_kind *kind, 
     return parser_new_name(parser, name);
 }
 
-/* Adds one lock of the line. A suffix makes it one of several locks of a group. */
+/* Adds one lock of the line; `suffix` is empty if the line declares no other. */
 static int add_lock(struct parser *parser, const struct input_word *path, const struct input_word *name,
                     const char *suffix, const struct ls_lock_spec *spec)
 {
@@ -106,6 +106,7 @@ static int add_lock(struct parser *parser, const struct input_word *path, const 
                  suffix[0] != 0 ? " with " : "", suffix, suffix[0] != 0 ? " behind it" : "");
         return parser_wrong(parser, name, expected);
     }
+    LS_ASSERT(lock >= 0 && lock < WORLD_LOCKS_MAX && spec->group <= lock);
     memcpy(parser->scenario->lock_name[lock], text, full.size);
     options->lock[lock] = *spec;
     options->lock[lock].name = suffix[0] != 0 ? parser_keep(parser, &full) : NULL;
@@ -145,5 +146,6 @@ int parser_lock_line(struct parser *parser, enum ls_lock_kind kind)
             return -1;
         }
     }
+    LS_ASSERT(parser->scenario->options.locks > spec.group);
     return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "scenario/narrate.h"
 
+#include "base/assert.h"
 #include "scenario/verbs.h"
 
 #include <lockstep/error.h>
@@ -78,8 +79,6 @@ void narrator_reset(struct narrator *narrator)
     narrator->nodes = 0;
 }
 
-/* ---- names ---- */
-
 const char *narrator_rc_name(int rc)
 {
     static const struct {
@@ -137,15 +136,15 @@ static const char *watch_name(int code)
     return code >= 0 && code <= EVENT_WATCH_COUNT ? NAMES[code] : "other";
 }
 
-/* ---- nodes: whose is it ---- */
-
 static void remember_node(struct narrator *narrator, const struct event *event)
 {
+    LS_ASSERT(event->kind == EVENT_NODE_CREATED);
     narrator->node[narrator->nodes++ % NODES] = (struct node){event->czxid, event->process};
 }
 
 static const char *process_name(const struct narrator *narrator, int process)
 {
+    LS_ASSERT(process >= 0);
     return process < narrator->scenario->options.processes ? narrator->scenario->options.name[process] : "-";
 }
 
@@ -161,12 +160,11 @@ static const char *creator_name(const struct narrator *narrator, int64_t czxid)
     return "-";
 }
 
-/* ---- lines ---- */
-
 static void append(struct narrator *narrator, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void append(struct narrator *narrator, const char *format, ...)
 {
+    LS_ASSERT(narrator->used < TEXT_BYTES);
     va_list arguments;
     size_t left = TEXT_BYTES - narrator->used;
     va_start(arguments, format);
@@ -234,8 +232,6 @@ static void line_plain(struct narrator *narrator, const struct event *event)
 {
     begin_event(narrator, event, event_name((enum event_kind)event->kind));
 }
-
-/* ---- one function per kind that says more than its name ---- */
 
 static void line_asked(struct narrator *narrator, const struct event *event)
 {
@@ -312,6 +308,7 @@ static void line_doubts(struct narrator *narrator, const struct event *event)
 /* Of a contender's path only the sequence number is useful to a reader. */
 static void line_node(struct narrator *narrator, const struct event *event)
 {
+    LS_ASSERT(event->kind == EVENT_NODE_CREATED || event->kind == EVENT_NODE_DELETED);
     struct event plain = *event;
     plain.owner = 0; /* for node events the owner is no thread */
     begin_event(narrator, &plain, event->kind == EVENT_NODE_CREATED ? "created" : "deleted");
@@ -338,6 +335,7 @@ static void line_request(struct narrator *narrator, const struct event *event)
 
 static void line_watch(struct narrator *narrator, const struct event *event)
 {
+    LS_ASSERT(event->kind == EVENT_WATCH_SET || event->kind == EVENT_WATCH_GONE);
     begin_event(narrator, event, event->kind == EVENT_WATCH_SET ? "watches" : "unwatches");
     append(narrator, " %s", watch_name(event->watch));
     if (event->czxid != 0) {
@@ -405,6 +403,7 @@ static void line_misbehaved(struct narrator *narrator, const struct event *event
                                        "stale",  "lent",     "unset",  "leak",   "unlocked", "wrong",
                                        "open",   "contents", "guard",  "handle", "refusal"};
     _Static_assert(sizeof WHAT / sizeof *WHAT == EVENT_OFFENCES, "one word for each");
+    LS_ASSERT(event->offence < EVENT_OFFENCES);
     begin_event(narrator, event, "misbehaved");
     append(narrator, " %s%s%s", WHAT[event->offence], event->path ? " " : "", event->path ? event->path : "");
 }
@@ -473,11 +472,12 @@ void narrator_event(struct narrator *narrator, const struct event *event)
     if (event->kind >= EVENT_KINDS) {
         return;
     }
+    LS_ASSERT(KINDS[event->kind].line != NULL);
     narrator->now_ms = event->now_ms;
     if (event->kind == EVENT_NODE_CREATED && event->node_role != 0) {
         remember_node(narrator, event);
     }
-    /* An inner release is shown by its own event alone; waiting is shown by the watch on the predecessor. */
+    /* Unless `show` is 0, two lines need no group: the release of an inner level, and `waiting`. */
     if (narrator->show == 0) {
         return;
     }

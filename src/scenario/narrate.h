@@ -11,7 +11,7 @@
 #define SCENARIO_NARRATE_H
 
 #include "scenario/scenario.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 struct narrator;
 
@@ -20,15 +20,13 @@ struct narrator;
 struct narrator *narrator_open(const struct scenario *scenario, unsigned show, bool timed, int indent);
 void narrator_close(struct narrator *narrator);
 
-/* Adds the line of an event, if `show` asks for it. */
 void narrator_event(struct narrator *narrator, const struct event *event);
 
 /* Adds a line that is no event: `verb`, then `words`. */
 void narrator_note(struct narrator *narrator, int64_t now_ms, const char *verb, const char *words);
 
-/* Adds output that a process has written for inspection, as lines `a prints   TEXT`. An unfinished line
- * continues with the next output of the same process, unless an event comes between. Control characters
- * become blanks. */
+/* Adds output of a process as lines `a prints   TEXT`, with blanks for control characters. An unfinished line
+ * continues with the next output of this process, unless another line comes between. */
 void narrator_output(struct narrator *narrator, int process, const char *text, size_t size);
 
 /* Returns the text since the last narrator_clear(); it ends with a line end unless it is empty. */

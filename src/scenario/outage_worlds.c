@@ -4,8 +4,8 @@
 #include "scenario/outage_worlds.h"
 
 #include "base/assert.h"
+#include "scenario/fixed_text.h"
 #include "scenario/repetition_worlds.h"
-#include "scenario/text_buffer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,8 +22,6 @@
 #define ALMOST_MS 2500     /* a session of 4 s is still alive, whenever its last ping was */
 #define JUST_BEFORE_MS 820 /* shortly before a deadline of 1 s, which then falls into the wake-up */
 #define FRESH_MS 600       /* just before the first renewal of a belief, after a sixth of 4 s */
-
-/* ---- what can be chosen ---- */
 
 enum {
     OUTAGE_PAUSE,
@@ -52,8 +50,7 @@ static const struct {
     [OUTAGE_FREEZE] = {"freeze", "freeze s2", "thaw s2"},
 };
 
-/* Lengths for a session timeout of 4 s: a moment, less than half, less than two thirds, just before and just
- * after the timeout, more than twice. */
+/* A moment, less than a half and two thirds of the session timeout of 4 s, around it, and more than twice. */
 static const int LENGTH_MS[] = {200, 1500, 2500, 3900, 4300, 9000};
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))
@@ -256,9 +253,6 @@ static const struct {
     [CLOCK_LONG] = {.name = "clock-long"},
 };
 
-/* ---- numbers ---- */
-
-/* Removes the lowest digit from a number and returns it. */
 static int digit(int *number, int base)
 {
     LS_ASSERT(base > 0 && *number >= 0);
@@ -287,6 +281,7 @@ static int count_of(enum clock_cast cast, int outage)
 
 int clock_worlds_count(enum clock_cast cast)
 {
+    LS_ASSERT(cast < CLOCK_CASTS);
     int count = cast == CLOCK_LONG ? long_runs_count() : 0;
     for (int outage = 0; outage < OUTAGES; outage++) {
         count += count_of(cast, outage);
@@ -329,6 +324,7 @@ static void put_time(struct lines *text, int ms)
 /* Puts time with a command of a client in its middle; verb NULL: no command. */
 static void put_halves(struct lines *text, int ms, const char *client, const char *verb)
 {
+    LS_ASSERT(verb == NULL || client != NULL);
     put_time(text, ms / 2);
     if (verb != NULL) {
         lines_put(text, "%s %s\n", client, verb);
@@ -377,10 +373,10 @@ static void put_late(struct lines *text, bool late)
     }
 }
 
-/* Each client releases at the end: a release by a client that does not hold is refused and changes
- * nothing. */
+/* Each client releases at the end; a release by a client that does not hold changes nothing. */
 static void put_first(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->verb != NULL);
     lines_put(text, "a %s\n", world->verb);
     put_time(text, world->at_ms);
     lines_put(text, "b acquire\n");
@@ -393,6 +389,7 @@ static void put_first(struct lines *text, const struct clock_world *world)
 
 static void put_behind(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->verb != NULL && world->way < 3);
     put_client(text, "b", "acquire");
     lines_put(text, "a %s\n", world->verb);
     put_time(text, world->at_ms);
@@ -424,6 +421,7 @@ static void put_given_back(struct lines *text)
 
 static void put_holder(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->verb != NULL);
     put_held(text);
     lines_put(text, "a %s\n", world->verb);
     put_time(text, world->at_ms);
@@ -434,6 +432,7 @@ static void put_holder(struct lines *text, const struct clock_world *world)
 
 static void put_during(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->length_ms[0] > 0);
     put_held(text);
     put_outage(text, world, 0, "a", world->verb);
     put_late(text, world->way > 0);
@@ -469,6 +468,7 @@ static void put_life(struct lines *text, const struct clock_world *world)
 
 static void put_line(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->verb != NULL);
     put_client(text, "b", "acquire");
     put_client(text, "a", "acquire");
     lines_put(text, "c %s\n", world->verb);
@@ -484,7 +484,6 @@ static void put_line(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* The outage begins at about the first renewal of the holder's belief. */
 static void put_fresh(struct lines *text, const struct clock_world *world)
 {
     put_client(text, "b", "try");
@@ -509,7 +508,6 @@ static void put_woken(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* Two owners of `a` wait behind `b`, which releases before the first deadline. */
 static void put_owners(struct lines *text, const struct clock_world *world)
 {
     LS_ASSERT(world->way >= 0 && world->way < 3);
@@ -526,9 +524,9 @@ static void put_owners(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release");
 }
 
-/* `a` resumes and runs its verb before it receives anything. */
 static void put_awake(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->length_ms[0] > 0 && world->length_ms[1] == 0);
     put_held(text);
     begin_outage(text, world);
     put_time(text, world->length_ms[0]);
@@ -538,10 +536,10 @@ static void put_awake(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release owner=1");
 }
 
-/* A restarted server counts the timeouts of all sessions from zero, so a session may survive an outage longer
- * than its timeout. */
+/* A restarted server counts all session timeouts from zero, so a session may survive a longer outage. */
 static void put_restarted(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->length_ms[0] > 0 && world->length_ms[1] == 0);
     put_held(text);
     begin_outage(text, world);
     put_time(text, ALMOST_MS);
@@ -554,9 +552,9 @@ static void put_restarted(struct lines *text, const struct clock_world *world)
     put_given_back(text);
 }
 
-/* The server of `a` answers reads, and receives nothing from the leader. */
 static void put_frozen(struct lines *text, const struct clock_world *world)
 {
+    LS_ASSERT(world->length_ms[0] > 0 && world->way < 3);
     lines_put(text, "a acquire\n");
     put_time(text, world->at_ms);
     begin_outage(text, world);
@@ -573,8 +571,6 @@ static void put_frozen(struct lines *text, const struct clock_world *world)
     put_client(text, "a", "release owner=1");
     put_client(text, "b", "release");
 }
-
-/* ---- names ---- */
 
 const char *clock_cast_name(enum clock_cast cast)
 {

@@ -13,8 +13,7 @@
 
 enum clock_cast {
     CLOCK_FIRST,  /* `a` asks for the free lock, the outage begins, `b` asks */
-    CLOCK_BEHIND, /* `b` holds, `a` asks, the outage begins, `c` asks; `b` releases during it, after it or
-                   * late */
+    CLOCK_BEHIND, /* `b` holds, `a` asks, the outage begins, `c` asks; `b` releases in it, after it or late */
     CLOCK_HOLDER, /* `a` holds, `b` waits, `a` runs a verb, and the outage begins */
     CLOCK_DURING, /* as CLOCK_HOLDER, but `a` runs the verb in the middle of the outage */
     CLOCK_AGAIN,  /* `a` holds, `b` waits, and a second outage follows the first */
@@ -32,7 +31,6 @@ enum clock_cast {
     CLOCK_CASTS
 };
 
-/* Returns the number of worlds of a cast. */
 int clock_worlds_count(enum clock_cast cast);
 
 /* Writes the part of the index-th world's name behind `worlds/`:
@@ -42,7 +40,6 @@ void clock_worlds_name(enum clock_cast cast, int index, char *name, size_t size)
 /* Writes the scenario of the index-th world, which must be shorter than `size` bytes. */
 void clock_worlds_text(enum clock_cast cast, int index, char *text, size_t size);
 
-/* Returns a cast's name, for example `clock-first`. */
 const char *clock_cast_name(enum clock_cast cast);
 
 #endif

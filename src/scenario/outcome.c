@@ -3,6 +3,7 @@
 
 #include "scenario/outcome.h"
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "scenario/loaded_properties.h"
 
@@ -39,6 +40,7 @@ void outcome_clear_text(struct outcome *outcome)
 
 static int within(int number, int most)
 {
+    LS_ASSERT(most >= 0);
     return number < 0 ? 0 : number < most ? number : most;
 }
 
@@ -54,6 +56,7 @@ bool outcome_keep_diff_inside(struct outcome *outcome)
 
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position)
 {
+    LS_ASSERT(position >= 0 && position < CHECK_PROPERTIES_MAX);
     struct check_set set = {.mask = outcome->mask};
     return check_verdict(&set, &outcome->stats, position);
 }
@@ -73,8 +76,7 @@ check_mask outcome_known_violations(const struct outcome *outcome)
     return mask;
 }
 
-/* Returns whether an offence makes the rest of a run worthless: the process is gone, or its memory is
- * damaged. */
+/* Returns whether an offence leaves the process gone or its memory damaged, so that no run can go on. */
 static bool breaks_off(int offence)
 {
     switch (offence) {
@@ -105,6 +107,7 @@ bool outcome_is_broken_off(const struct outcome *outcome)
 
 void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *stats)
 {
+    LS_ASSERT(stats != &outcome->stats);
     for (int i = 0; i < CHECK_PROPERTIES_MAX; i++) {
         if ((stats->violated >> i & 1) != 0) {
             outcome->stats.finding[i] = stats->finding[i];
@@ -129,6 +132,7 @@ static void note_properties(struct trace *trace)
 {
     const struct loaded_property *loaded;
     for (; (loaded = property_loaded(trace->properties)) != NULL; trace->properties++) {
+        LS_ASSERT(trace->properties < TRACE_PROPERTIES_MAX);
         struct trace_property *property = &trace->property[trace->properties];
         snprintf(property->name, sizeof property->name, "%s", loaded->property->name);
         snprintf(property->path, sizeof property->path, "%s", loaded->path);
@@ -175,13 +179,13 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
     return result;
 }
 
-/* Writes the names, with blanks between them, of the properties that the run violates against the scenario's
- * claims. */
+/* Writes the names of the properties that the run violates and the scenario does not declare as violated. */
 static void find_names(const struct run *run, char *text, size_t size)
 {
     int known, violated[CHECK_PROPERTIES_MAX];
     const struct property *const *all = check_all(&known);
     int count = check_violated(&run->stats, ~run->setup.scenario->violates, violated);
+    LS_ASSERT(count <= known);
     text[0] = 0;
     for (int i = 0; i < count; i++) {
         size_t used = strlen(text);
@@ -201,8 +205,6 @@ void outcome_write_trace(struct outcome *outcome, const struct run *run, const c
         }
     }
 }
-
-/* ---- the verdict ---- */
 
 bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *scenario)
 {

@@ -24,13 +24,13 @@ enum verdict {
 /* The counts of a search. The worker updates all of them while it searches, for the display of progress. */
 struct search_counts {
     uint64_t states;              /* distinct states of the present layer; at the end, of the last layer */
-    uint64_t transitions;         /* steps from states to states, in the same layer */
-    uint64_t depth;               /* steps of the longest path, in the same layer */
+    uint64_t transitions;         /* steps from states to states, in the layer of `states` */
+    uint64_t depth;               /* steps of the longest path, in the layer of `states` */
     uint64_t frontier;            /* states not fully expanded */
     uint64_t waiting_bytes;       /* of paths and queues */
     uint64_t memory_bytes;        /* of the table of states, and of paths and queues */
     uint64_t earlier_states;      /* sum over the layers before this one */
-    uint64_t earlier_transitions; /* sum over the layers before this one */
+    uint64_t earlier_transitions; /* likewise */
     uint64_t unrenamed;           /* steps to states with too many numbers to be renamed; over all layers */
     double expected_omissions;    /* expected number of states mistaken for other states; set at the end */
     bool breadth_first;           /* the order in which states were found */
@@ -43,9 +43,9 @@ struct search_counts {
     int faults;                   /* fault budget of the present layer */
     int faults_last;              /* fault budget of the last layer */
     uint64_t saved_ms;            /* when the search was last saved, on the monotonic clock; 0 = never */
-    uint64_t saving_ms;           /* total duration of saving */
-    bool saving;                  /* the search is being saved */
-    int complete_faults;          /* no run with at most so many faults violates a property; -1 = unknown */
+    uint64_t saving_ms;
+    bool saving;
+    int complete_faults; /* no run with at most so many faults violates a property; -1 = unknown */
 };
 
 struct outcome {
@@ -56,12 +56,12 @@ struct outcome {
     struct tried tried;       /* over all runs of an exploring scenario */
     enum schedule schedule;   /* of the run that failed */
     uint64_t seed;
-    uint64_t runs;                  /* random schedules run, the failing one included */
-    uint64_t steps;                 /* actions, over all runs */
-    uint64_t depth;                 /* actions of the longest run */
-    uint64_t last_steps;            /* actions of the last run, the failing one if one fails */
-    uint64_t skipped;               /* commands that a random schedule could not apply */
-    struct search_counts search;    /* of a search; kept up to date while it goes on */
+    uint64_t runs;       /* random schedules run, the failing one included */
+    uint64_t steps;      /* actions, over all runs */
+    uint64_t depth;      /* actions of the longest run */
+    uint64_t last_steps; /* actions of the last run, the failing one if one fails */
+    uint64_t skipped;    /* commands that a random schedule could not apply */
+    struct search_counts search;
     bool exhausted;                 /* a search has done all runs within its bounds */
     char trace[OUTCOME_TRACE_MAX];  /* path of the trace file; empty if there is none */
     char shrunk[OUTCOME_TRACE_MAX]; /* path of a shorter trace of one violation; empty if there is none */
@@ -74,54 +74,47 @@ struct outcome {
     int diff_at, diff_size;        /* bytes of `text` with the difference of the traces; 0 and 0 = none */
 };
 
-/* Returns "holds", "violated", "differs", "limit" or "error". */
 const char *verdict_name(enum verdict verdict);
 
 /* Adds formatted text. If it does not fit, cuts it off with a mark. */
 void outcome_say(struct outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Clears the text. */
 void outcome_clear_text(struct outcome *outcome);
 
-/* Moves the place of the difference inside the text, which may have been cut off. Returns whether it was
- * inside. */
+/* Clips `diff_at` and `diff_size` to the text, which may have been cut off. Returns whether they fitted. */
 bool outcome_keep_diff_inside(struct outcome *outcome);
 
-/* Returns the verdict of one property. */
 enum check_verdict outcome_verdict(const struct outcome *outcome, int position);
 
-/* Returns where a violation was seen that is not in the reported run: "if the run goes on" or "in another
- * run". Returns NULL for any other finding. */
+/* Returns "if the run goes on" or "in another run" for a violation outside the reported run, else NULL. */
 const char *outcome_also(const struct check_finding *finding);
 
 /* Returns the mask of all properties that are violated so far, in any run. */
 check_mask outcome_known_violations(const struct outcome *outcome);
 
-/* Returns whether the recipe has crashed, looped without end or misused memory. Further runs would do so too,
- * and each endless loop takes as long as its timer. */
+/* Returns whether the recipe has crashed, looped without end or misused memory: further runs would do so
+ * too, and each endless loop takes as long as its timer. */
 bool outcome_is_broken_off(const struct outcome *outcome);
 
 /* Adds the violations of a run other than the reported one. */
 void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *stats);
 
-/* Makes a trace of the recorded run up to its last violation, with `found` as the reason. The trace points
- * into the run and its scenario. */
+/* Makes a trace of the run up to its last violation, for the reason `found`. It points into the run. */
 void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);
 
-/* Compares the untried items with the file's claims, if the file claims these or counts; adds the differences
- * to the text. Returns whether they agree. Only for complete searches of the default recipe. */
+/* If the file claims untried items or counts, compares the untried items with the claims and adds the first
+ * difference to the text. Returns whether they agree. Only for complete searches of the default recipe. */
 bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *scenario);
 
-/* Writes the recorded run into a trace file below `folder` (made if it is missing), named after its contents,
- * and sets `trace`. `why` is the reason if no property is violated ("difference"). A failure makes the
- * outcome an error, unless it is a violation. */
+/* Writes the recorded run into a trace file below `folder`, which is made if missing, and sets `trace`. `why`
+ * is the reason without a violation ("difference"). A failure makes any verdict but a violation an error. */
 void outcome_write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *why);
 
 /* Compares the findings with the file's claims (holds, violates) and sets the verdict: violated before
  * differs before limit. `trouble` is the result of run_trouble(); `same` means that the traces are equal. */
 void outcome_judge(struct outcome *outcome, const struct run *run, const char *trouble, bool same);
 
-/* Does the same for an outcome merged from several others, with its own mask, findings and steps. */
+/* Does what outcome_judge() does, for an outcome that was merged from several others. */
 void outcome_judge_again(struct outcome *outcome, const struct run_setup *setup, bool same);
 
 #endif

@@ -7,14 +7,13 @@
 #include "scenario/parser.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "check/check.h"
 #include "coord/coordinator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- growing lists ---- */
 
 static struct scenario_command *add_command(struct scenario *scenario)
 {
@@ -28,12 +27,14 @@ static struct scenario_group *add_group(struct scenario *scenario)
     return room ? &scenario->group[scenario->groups++] : NULL;
 }
 
-/* ---- complaints ---- */
-
 bool parser_goes_on(struct parser *parser)
 {
     struct input_mistakes *mistakes = parser->mistakes;
-    if (mistakes == NULL || ++mistakes->count == INPUT_MISTAKES_MAX) {
+    LS_ASSERT(mistakes == NULL || mistakes->count <= INPUT_MISTAKES_MAX);
+    /* The expected part asks after each of its complaints, and the file's loop asks once more at its end. */
+    bool full = mistakes == NULL || mistakes->count == INPUT_MISTAKES_MAX;
+    LS_ASSERT(full || parser->error == &mistakes->mistake[mistakes->count]);
+    if (full || ++mistakes->count == INPUT_MISTAKES_MAX) {
         return false;
     }
     parser->error = &mistakes->mistake[mistakes->count];
@@ -47,8 +48,7 @@ static bool any_mistake(const struct parser *parser)
 
 /* ---- the expected part ---- */
 
-/* Refuses a command without an empty line before it: it would become a part of the expected trace, and be
- * lost at the next --rewrite. */
+/* Refuses a command without an empty line before it: the next --rewrite would lose it. */
 static int check_event_line(struct parser *parser, const struct input_word *first)
 {
     struct input_word second = input_next_word(&parser->cursor);
@@ -66,10 +66,11 @@ static int check_event_line(struct parser *parser, const struct input_word *firs
 const char *scenario_count_name(int count)
 {
     static const char *const NAMES[] = {"states", "transitions"};
+    LS_ASSERT(count >= 0 && count < SCENARIO_COUNTS);
     return NAMES[count];
 }
 
-/* Reads a line `states N` or `transitions N`. Returns 1 if it is one. */
+/* Reads a line `states N` or `transitions N`. Returns 1, 0 for another line, -1 after a complaint. */
 static int read_count(struct parser *parser, const struct input_word *first)
 {
     struct scenario *scenario = parser->scenario;
@@ -94,7 +95,7 @@ static int read_count(struct parser *parser, const struct input_word *first)
     return 1;
 }
 
-/* Reads a line `not-tried KEY...`. Returns 1 if it is one. */
+/* Reads a line `not-tried KEY...`. Returns 1, 0 for another line, -1 after a complaint. */
 static int read_not_tried(struct parser *parser, const struct input_word *first)
 {
     struct scenario *scenario = parser->scenario;
@@ -113,8 +114,7 @@ static int read_not_tried(struct parser *parser, const struct input_word *first)
     return 1;
 }
 
-/* Reads a line `holds NAME...` or `violates NAME...`. In a directed scenario any other line is a line of the
- * trace. */
+/* Reads a claim of the expected part. In a directed scenario any other line is a line of the trace. */
 static int read_claim(struct parser *parser)
 {
     struct scenario *scenario = parser->scenario;
@@ -156,10 +156,9 @@ static int read_expected(struct parser *parser, struct scenario_group *group)
     size_t size = parser->scenario->input.size; /* the last line, also `----`, may have no line end */
     group->expected_start = group->expected_start < size ? group->expected_start : size;
     group->expected_end = group->expected_end < size ? group->expected_end : size;
+    LS_ASSERT(group->expected_start <= group->expected_end);
     return 0;
 }
-
-/* ---- the whole ---- */
 
 struct state {
     int first;         /* index of the first command of the present group */
@@ -170,6 +169,7 @@ struct state {
 static int close_group(struct parser *parser, struct state *state, const struct input_word *word)
 {
     struct scenario *scenario = parser->scenario;
+    LS_ASSERT(state->first <= scenario->commands);
     if (!scenario->exploring && scenario->commands == state->first) {
         return parser_wrong(parser, word, "a command before the expected trace");
     }
@@ -188,6 +188,7 @@ static int close_group(struct parser *parser, struct state *state, const struct 
 /* Reads a command. A verb with VERB_BOTH adds three: the first action, a settle, and the second action. */
 static int read_command(struct parser *parser, const struct input_word *word)
 {
+    LS_ASSERT(parser->scenario->options.locks > 0 && parser->scenario->options.processes > 0);
     struct scenario_command *command = add_command(parser->scenario);
     int result = command ? parser_command(parser, word, command) : -1;
     bool both = result == 0 && command->both;
@@ -197,6 +198,7 @@ static int read_command(struct parser *parser, const struct input_word *word)
     }
     struct scenario_command *second = settle ? add_command(parser->scenario) : NULL;
     if (second) {
+        LS_ASSERT(parser->second.kind == ACTION_RELEASE && second[-2].both);
         *second =
             (struct scenario_command){.line = word->line, .step = STEP_ACTION, .action = parser->second};
     }
@@ -251,8 +253,7 @@ static int ended_early(struct parser *parser, const struct state *state)
                                 "the end of the file", expected);
 }
 
-/* Ends a file without the line `----`. A scenario with programs then claims nothing and needs no such
- * line. */
+/* Ends a file. A scenario with programs and no line `----` claims nothing; a directed one needs the line. */
 static int end_of_file(struct parser *parser, struct state *state)
 {
     struct scenario *scenario = parser->scenario;
@@ -301,6 +302,7 @@ static int parse(struct scenario *scenario, struct input_error *error, struct in
         parser_goes_on(&parser);
         return -1;
     }
+    LS_ASSERT(scenario->groups > 0 && scenario->exploring == parser_has_program(&parser));
     return 0;
 }
 
@@ -394,6 +396,7 @@ const char *scenario_summary(const struct scenario *scenario, char *text, size_t
             ended = cursor.line[at] == '.' && (at + 1 == cursor.size || cursor.line[at + 1] == ' ');
         }
     }
+    LS_ASSERT(used < size);
     text[used] = 0;
     return text;
 }

@@ -18,14 +18,12 @@
 struct parser {
     struct scenario *scenario;
     struct input_cursor cursor;
-    struct input_error *error;                  /* where the next complaint is written */
-    struct input_mistakes *mistakes;            /* the list that contains `error`; NULL = parsing ends at the
-                                                 * first complaint */
-    bool lock_is_wrong;                         /* a line that declares locks is wrong, so programs may name
-                                                 * unknown locks */
-    bool begun;                                 /* a header line was read */
-    bool mode_given;                            /* the word timed or untimed was read */
-    bool explore_given;                         /* a line `explore` was read */
+    struct input_error *error;       /* where the next complaint is written */
+    struct input_mistakes *mistakes; /* contains *error; NULL = the first complaint ends parsing */
+    bool lock_is_wrong;              /* a line for locks is wrong: lines `process` are skipped */
+    bool begun;                      /* a header line was read */
+    bool mode_given;                 /* the word timed or untimed was read */
+    bool explore_given;
     struct input_word budget[WORLD_FAULTS + 1]; /* budgets as written; no text = not given */
     struct input_word fine_word;                /* the word `fine` of the line `world`, if given */
     struct input_word clock_word;               /* the first named property that needs a clock */
@@ -39,25 +37,21 @@ struct parser {
 /* Complains: "expected X, found the word". */
 int parser_wrong(struct parser *parser, const struct input_word *word, const char *expected);
 
-/* Adds a suggestion to the complaint. */
 struct nearest;
 void parser_suggest(struct parser *parser, const struct nearest *nearest);
 
-/* Reads a decimal integer within bounds. */
+/* Reads a decimal integer from `min` to `max`; `expected` says so in a complaint. */
 int parser_integer(struct parser *parser, const struct input_word *word, const char *expected, int64_t min,
                    int64_t max, int64_t *out);
 
-/* Reads the number of an owner, as in owner=N. */
 int parser_owner(struct parser *parser, const struct input_word *word, int *out);
 
-/* Reads permission bits of a node, as in perms=N. */
 int parser_perms(struct parser *parser, const struct input_word *word, uint8_t *out);
 
 /* Reads a duration with its unit, in milliseconds, at most a day. */
 int parser_duration(struct parser *parser, const struct input_word *word, int *out_ms);
 
-/* Splits `key=value`: *key becomes the part before the sign, *value the part behind it (text NULL without a
- * sign). */
+/* Splits at the first sign: *key is the part before it, *value the part behind it; text NULL = no sign. */
 void parser_split(const struct input_word *word, char sign, struct input_word *key, struct input_word *value);
 
 /* Returns a copy of a word that the scenario owns; NULL after a complaint that memory is short. */
@@ -68,40 +62,35 @@ int parser_end_of_line(struct parser *parser);
 /* Checks an absolute node path: no empty or dot parts, no slash at its end. */
 int parser_path(struct parser *parser, const struct input_word *word);
 
-/* Reads the rest of a line that declares locks of this kind. */
 int parser_lock_line(struct parser *parser, enum ls_lock_kind kind);
 
-/* Complains of a word that cannot name a new process or lock (header.c). */
+/* Refuses a word that cannot name a new process or lock (header.c). */
 int parser_new_name(struct parser *parser, const struct input_word *word);
 
 /* Return the index of the process or lock of that name, or -1. */
 int parser_process(const struct parser *parser, const struct input_word *word);
 int parser_lock(const struct parser *parser, const struct input_word *word);
 
-/* Complains of a property that would never be judged: it needs a clock in an exploring scenario without one,
- * or a search in a directed scenario (header.c). */
+/* Refuses a property that would never be judged: it needs a clock in an untimed exploring scenario, or a
+ * search in a scenario without one. Refuses `fine` in a timed world (header.c). */
 int parser_check_clock(struct parser *parser);
 
 /* Reads names of properties up to the end of the line and adds them to the mask. */
 int parser_properties(struct parser *parser, check_mask *mask);
 
-/* ---- lines ---- */
-
 /* Returns after a complaint whether the further lines are read for further mistakes (parse.c). */
 bool parser_goes_on(struct parser *parser);
 
-/* If the word begins a header line, reads the line and returns 1; 0 if it does not; -1 after a complaint
- * (header.c). */
+/* Reads a header line. Returns 1, 0 if the word begins none, -1 after a complaint (header.c). */
 int parser_header(struct parser *parser, const struct input_word *word);
 
-/* Reads the words behind `process` (processes.c). */
 int parser_process_line(struct parser *parser);
 
 /* Read the words behind `explore`, and complain of budgets for faults that cannot happen (budgets.c). */
 int parser_explore(struct parser *parser);
 int parser_check_budgets(struct parser *parser);
 
-/* Returns whether a process has a program. */
+/* Returns whether any process has a program. */
 bool parser_has_program(const struct parser *parser);
 
 /* Sets defaults and refuses contradictions, after the last header line (header.c). */
@@ -110,9 +99,8 @@ int parser_finish_headers(struct parser *parser, const struct input_word *where)
 /* Reads one command line whose first word has been read (command.c). */
 int parser_command(struct parser *parser, const struct input_word *first, struct scenario_command *command);
 
-/* Reads the rest of a client verb, for commands and programs, as long as words belong to it. *next is the
- * first word that does not; a command allows none. The second action of a verb with VERB_BOTH is
- * parser->second (command.c). */
+/* Reads the rest of a client verb of a command or a program. *next is the first word that is no part of it; a
+ * command allows none. With VERB_BOTH, parser->second becomes the second action (command.c). */
 int parser_client_verb(struct parser *parser, const struct verb *verb, struct action *action,
                        struct input_word *next);
 

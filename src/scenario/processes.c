@@ -7,10 +7,10 @@
  *     process d asleep
  *     process a b: acquire release forever
  *     process a owner=1: acquire release
- *     process a owner=2: try release
  *
- * The last two lines give owners of one process programs of their own (struct world_task).
+ * The last line gives one owner of a process a program of its own (struct world_task).
  */
+#include "base/assert.h"
 #include "scenario/parser.h"
 
 #include <string.h>
@@ -35,6 +35,7 @@ static int add_process(struct parser *parser, const struct input_word *word)
     if (parser_new_name(parser, word) != 0) {
         return -1;
     }
+    LS_ASSERT(word->size < WORLD_NAME_MAX && options->program[options->processes].count == 0);
     memcpy(options->name[options->processes], word->text, word->size);
     options->autostart[options->processes++] = true;
     return 0;
@@ -61,6 +62,7 @@ static int read_name(struct parser *parser, const struct input_word *word, struc
     } else if (!head->old.text) {
         head->old = *word;
     }
+    LS_ASSERT(head->processes < WORLD_PROCESSES_MAX && process < parser->scenario->options.processes);
     head->process[head->processes++] = process;
     return 0;
 }
@@ -102,9 +104,10 @@ static int read_head(struct parser *parser, struct head *head, bool *colon)
     *head = (struct head){.owner = ALL_OWNERS};
     *colon = false;
     while (word.text && !*colon) {
+        LS_ASSERT(word.size > 0);
         *colon = word.text[word.size - 1] == ':';
         word.size -= *colon;
-        bool lone = word.size == 0 && head->processes > 0; /* "process a b : acquire" */
+        bool lone = word.size == 0; /* "process a b : acquire" */
         if (!lone && read_word(parser, &word, head) != 0) {
             return -1;
         }
@@ -112,8 +115,6 @@ static int read_head(struct parser *parser, struct head *head, bool *colon)
     }
     return check_head(parser, head, &word, *colon);
 }
-
-/* ---- operations ---- */
 
 static int read_operation(struct parser *parser, const struct verb *verb, struct world_program *program,
                           struct input_word *next)
@@ -132,10 +133,10 @@ static int read_operation(struct parser *parser, const struct verb *verb, struct
     if (both) {
         program->ops[program->count++] = parser->second;
     }
+    LS_ASSERT(program->count <= WORLD_PROGRAM_MAX);
     return 0;
 }
 
-/* Reads operations up to the end of the line. */
 static int read_operations(struct parser *parser, struct world_program *program)
 {
     struct input_word word = input_next_word(&parser->cursor);
@@ -189,6 +190,7 @@ static int add_task(struct parser *parser, const struct input_word *where, int p
                                                           .endless = part->endless};
     memcpy(program->ops + program->count, part->ops, (size_t)part->count * sizeof *part->ops);
     program->count += part->count;
+    LS_ASSERT(part->count > 0 && program->tasks <= WORLD_TASKS_MAX);
     program->endless |= part->endless;
     return 0;
 }
@@ -198,6 +200,7 @@ static int read_program(struct parser *parser, const struct head *head)
     struct world_program part = {.count = 0};
     struct input_cursor ahead = parser->cursor;
     struct input_word first = input_next_word(&ahead);
+    LS_ASSERT(parser->owner == ALL_OWNERS);
     parser->owner = head->owner;
     int rc = read_operations(parser, &part);
     parser->owner = ALL_OWNERS;

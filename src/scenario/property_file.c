@@ -4,17 +4,15 @@
 /* Opens shared objects with properties, and never closes them. */
 #include "scenario/property_file.h"
 
-#include "base/hash.h"
-#include "base/shared_object.h"
+#include "base/assert.h"
+#include "base/file.h"
+#include "base/shared_object_path.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BLOCK 4096
-
-/* An open shared object. */
 struct opened {
     struct ls_property property;
     struct property_file file;
@@ -23,24 +21,6 @@ struct opened {
 
 static struct opened opened[LS_PROPERTY_MODULES_MAX];
 static int opened_count;
-
-/* Returns a hash of a file's bytes: the name of a file does not identify its contents. 0 if it cannot be
- * read. */
-static uint64_t hash_file(const char *path)
-{
-    static _Alignas(8) unsigned char block[BLOCK];
-    uint64_t sum = 0;
-    size_t size;
-    FILE *file = fopen(path, "rb");
-    while (file != NULL && (size = fread(block, 1, BLOCK, file)) > 0) {
-        memset(block + size, 0, BLOCK - size);
-        sum = hash_mix(hash_bytes(block, BLOCK, sum) ^ size);
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return sum;
-}
 
 /* Finds the object that was mapped at `base`. */
 struct search {
@@ -55,6 +35,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *ctx)
     if (info->dlpi_addr != search->base) {
         return 0;
     }
+    LS_ASSERT(search->file->count == 0);
     for (int i = 0; i < info->dlpi_phnum && search->file->count < PROPERTY_VARIABLES_MAX; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && (part->p_flags & PF_W) != 0) {
@@ -87,12 +68,13 @@ static const struct ls_property *take(const char *path, void *handle, char *why,
                  LS_PROPERTY_INTERFACE);
         return NULL;
     }
+    LS_ASSERT(opened_count < LS_PROPERTY_MODULES_MAX && strlen(path) <= SHARED_PATH_MAX);
     struct opened *next = &opened[opened_count++];
     size_t size =
         module->property_size < sizeof next->property ? module->property_size : sizeof next->property;
     memcpy(&next->property, module->property, size);
     strcpy(next->path, path);
-    next->file.content = hash_file(path);
+    next->file.content = file_hash(path);
     find_variables(handle, &next->file);
     return &next->property;
 }

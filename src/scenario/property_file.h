@@ -9,7 +9,6 @@
 
 #define PROPERTY_VARIABLES_MAX 4
 
-/* Data about a shared object besides its property. */
 struct property_file {
     uint64_t content; /* hash of the file's bytes */
     /* The writable parts of the mapped file, at most PROPERTY_VARIABLES_MAX of them. */
@@ -20,9 +19,9 @@ struct property_file {
     int count;
 };
 
-/* Returns the property of a shared object as a struct of this program's size, opened once for the life of the
- * program. Fills in *file. Returns NULL on failure; then `why`, of `size` bytes, is a clause with the reason.
- * Must be called before any fork. */
+/* Returns the property of a shared object, which stays open, and fills in *file. The result is owned here and
+ * is a struct of this program's size. Returns NULL on failure; then `why`, of `size` bytes, is a clause with
+ * the reason. Must be called before any fork. */
 const struct ls_property *property_open(const char *path, struct property_file *file, char *why, size_t size);
 
 #endif

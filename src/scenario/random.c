@@ -3,6 +3,7 @@
 
 #include "scenario/random.h"
 
+#include "base/assert.h"
 #include "base/rng.h"
 #include "scenario/coverage.h"
 
@@ -24,7 +25,7 @@ struct chooser {
     bool faults; /* faults may still happen: the scenario explores, or a swarm runs */
     uint32_t fault_one_in;
     uint8_t drawn[WORLD_FAULTS]; /* of a swarm: number of drawn faults of each kind */
-    int changes;                 /* number of changes of priorities */
+    int changes;
     uint64_t priority[THREADS_MAX];
     uint64_t change[STRATEGY_DEPTH_MAX];
     struct action enabled[WORLD_ACTIONS_MAX];
@@ -49,13 +50,13 @@ enum schedule random_schedule(const struct strategy_plan *plan, uint64_t seed)
     }
 }
 
-/* Draws priorities and the steps at which they change. Steps are counted from 1. A changed priority is below
- * all unchanged ones. */
+/* Draws priorities and the steps, from 1 on, at which they change. A changed priority is below all others. */
 static void draw_priorities(struct chooser *chooser)
 {
     const struct strategy_plan *plan = &chooser->run->setup.plan;
     uint32_t steps = plan->steps > 0 ? plan->steps : STRATEGY_STEPS_DEFAULT;
     chooser->changes = (plan->depth > 0 ? plan->depth : STRATEGY_DEPTH_DEFAULT) - 1;
+    LS_ASSERT(chooser->changes >= 0 && chooser->changes < STRATEGY_DEPTH_MAX);
     for (int i = 0; i < THREADS_MAX; i++) {
         chooser->priority[i] = rng_next(&chooser->rng) | 1ull << 32;
     }
@@ -86,11 +87,8 @@ static void chooser_init(struct chooser *chooser, struct run *run, uint64_t seed
     }
 }
 
-/* ---- choosing ---- */
-
-/* Returns the thread of an action: a process, its timers, the servers' work for it, a follower, or the
- * operator. Timers are separate threads: if a process had the highest priority, its deadline would otherwise
- * always win. */
+/* Returns the thread of an action: a process, its timers, the servers' work for it, a server, or an operator.
+ * Timers are a thread of their own, so that the deadline of a process with the highest priority may lose. */
 static int thread_of(const struct action *action)
 {
     if (action_has(action, TRAIT_SERVER)) {
@@ -115,8 +113,7 @@ static bool of_the_system(const struct action *action)
     return action_has(action, TRAIT_SYSTEM) || action->kind == ACTION_EXPIRE;
 }
 
-/* Returns whether an action may join a script: an action of the system, and in a swarm also faults and their
- * ends. */
+/* Returns whether an action may join a script: one of the system, and in a swarm a fault or its end. */
 static bool may_join_script(const struct chooser *c, const struct action *action)
 {
     return of_the_system(action) || (c->swarm && (world_is_fault(action) || world_is_healing(action)));
@@ -133,8 +130,7 @@ static int select_for_script(struct chooser *c, int count)
     return kept;
 }
 
-/* Chooses a kind of fault first and leaves its variants only: a loss has many parameters, a crash has
- * none. */
+/* Draws a kind of fault and keeps its variants: kinds are equally likely, although a loss has many. */
 static int select_kind(struct chooser *c, int count)
 {
     bool there[ACTION_KINDS] = {false};
@@ -143,6 +139,7 @@ static int select_kind(struct chooser *c, int count)
         kinds += !there[c->enabled[i].kind];
         there[c->enabled[i].kind] = true;
     }
+    LS_ASSERT(kinds > 0 && kinds <= count);
     for (int skip = (int)rng_below(&c->rng, (uint32_t)kinds); !there[kind] || skip > 0; kind++) {
         skip -= there[kind];
     }
@@ -154,7 +151,7 @@ static int select_kind(struct chooser *c, int count)
     return kept;
 }
 
-/* Removes the faults that this swarm has not drawn or has used up. Free steps and ends of faults stay. */
+/* Removes the faults that this swarm has not drawn or has used up. Other actions and ends of faults stay. */
 static int select_drawn(struct chooser *c, int count)
 {
     uint8_t bought[WORLD_FAULTS];
@@ -196,6 +193,7 @@ static int select_candidates(struct chooser *c, int count)
 
 static int choose_by_priority(struct chooser *c, int count)
 {
+    LS_ASSERT(count > 0);
     int best = 0, equals = 1;
     for (int i = 1; i < count; i++) {
         uint64_t here = c->priority[thread_of(&c->enabled[i])],
@@ -246,8 +244,6 @@ static void wander_to_rest(struct chooser *c)
     run_settle(c->run);
 }
 
-/* ---- a script ---- */
-
 /* Tries a command for at most 200 default actions: one that is not possible yet may become possible. */
 static bool try_command(struct chooser *c, const struct scenario_command *command)
 {
@@ -277,7 +273,7 @@ static int do_command(struct chooser *c, const struct scenario_command *command)
         wander_to_rest(c);
         break;
     case STEP_ADVANCE:
-        /* Without a clock a long time means that all that waits for time happens. */
+        /* There is no clock: an advance by a session timeout or more lets sessions expire and timers fire. */
         if (command->ms >= c->run->setup.scenario->options.session_timeout_ms) {
             wander_to_rest(c);
             run_pass_time(c->run, command->ms);
@@ -309,8 +305,6 @@ static int run_script(struct chooser *c)
     return skipped;
 }
 
-/* ---- programs ---- */
-
 static void run_programs(struct chooser *c)
 {
     while (may_go_on(c) && step(c)) {
@@ -320,8 +314,6 @@ static void run_programs(struct chooser *c)
     while (may_go_on(c) && step(c)) {
     }
 }
-
-/* ---- the whole ---- */
 
 int random_one(struct run *run, uint64_t seed)
 {
@@ -343,8 +335,7 @@ int random_one(struct run *run, uint64_t seed)
     return skipped;
 }
 
-/* Returns the steps of the longest of some plain runs. The seeds are the same in each call, so that a seed
- * always means the same run. */
+/* Returns the steps of the longest of PLAIN_RUNS runs. Their seeds are fixed: a seed always means one run. */
 static uint32_t measure_steps(struct run *run)
 {
     struct strategy_plan plan = run->setup.plan;
@@ -355,6 +346,7 @@ static uint32_t measure_steps(struct run *run)
         longest = run->steps > longest ? run->steps : longest;
         run_forget(run);
     }
+    LS_ASSERT(longest <= UINT32_MAX && run->told == 0);
     run->setup.plan = plan;
     return (uint32_t)longest;
 }
@@ -380,12 +372,12 @@ static void tell_swarm(const struct run *run, uint64_t seed, struct outcome *out
                 swarm_text(&swarm, text, sizeof text), is_odd(seed) ? "uniform" : "by priorities");
 }
 
-/* Does the same run once more with its choices recorded. */
 static void record_failure(struct run *run, uint64_t seed, const char *out, struct outcome *outcome)
 {
     if (outcome->schedule == SCHEDULE_SWARM) {
         tell_swarm(run, seed, outcome);
     }
+    LS_ASSERT(!run->recording);
     run_forget(run);
     run->recording = true;
     random_one(run, seed);
@@ -393,7 +385,6 @@ static void record_failure(struct run *run, uint64_t seed, const char *out, stru
     run->recording = false;
 }
 
-/* Random schedules prove nothing, except the violations that the file claims. */
 void random_judge_exploring(const struct scenario *scenario, struct outcome *outcome)
 {
     bool shown = scenario->violates && (outcome->stats.violated & scenario->violates) == scenario->violates;
@@ -464,5 +455,6 @@ void random_find_others(const struct run_setup *setup, uint64_t first, uint64_t 
     while (more) {
         others.spared = outcome_known_violations(outcome);
         more = find_other(&others, first, count, outcome) && !outcome_is_broken_off(outcome);
+        LS_ASSERT(!more || outcome_known_violations(outcome) != others.spared);
     }
 }

@@ -20,11 +20,9 @@
 
 #include "scenario/outcome.h"
 
-/* Returns the schedule of a seed. */
 enum schedule random_schedule(const struct strategy_plan *plan, uint64_t seed);
 
-/* Does the run with this seed by the plan of the setup; the run must be initialised for the scenario. Returns
- * the number of commands that could not be applied. */
+/* Does the run of this seed in an initialised run. Returns the number of commands that it could not apply. */
 int random_one(struct run *run, uint64_t seed);
 
 /* Runs the seeds first … first + count - 1 until one violates a property or meets a limit. Repeats the
@@ -32,14 +30,13 @@ int random_one(struct run *run, uint64_t seed);
 void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, const char *out,
                 struct outcome *outcome);
 
-/* Runs the same seeds again after a violation in random_run(), judging only properties not violated yet,
- * until no further one is violated. The mistake behind a violation may violate other properties in other
- * runs. */
+/* After a violation in random_run(), repeats its seeds without the properties violated so far, until no other
+ * is violated. A mistake may violate several properties, each in another run. */
 void random_find_others(const struct run_setup *setup, uint64_t first, uint64_t count,
                         struct outcome *outcome);
 
-/* Makes an exploring scenario that holds a limit, unless the runs have shown all violations that the file
- * claims. */
+/* Turns the verdict `holds` of an exploring scenario into `limit`, because random schedules prove nothing. It
+ * stays if the file claims violations alone and the runs have shown all of them. */
 void random_judge_exploring(const struct scenario *scenario, struct outcome *outcome);
 
 #endif

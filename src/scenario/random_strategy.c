@@ -3,6 +3,7 @@
 
 #include "scenario/random_strategy.h"
 
+#include "base/assert.h"
 #include "base/rng.h"
 #include "coord/coordinator.h"
 
@@ -20,6 +21,7 @@ _Static_assert(sizeof NAMES / sizeof NAMES[0] == STRATEGIES, "one name per strat
 
 const char *strategy_name(enum strategy strategy)
 {
+    LS_ASSERT(strategy < STRATEGIES);
     return NAMES[strategy];
 }
 
@@ -33,10 +35,7 @@ int strategy_find(const char *name)
     return -1;
 }
 
-/* ---- swarms ---- */
-
-/* Returns whether a directed scenario gets no further faults, because they may break what no recipe
- * promises. */
+/* Returns whether a directed scenario gets no further faults: recipes promise nothing about them there. */
 static bool is_touchy(const struct scenario *scenario)
 {
     bool touchy = scenario->options.defects != 0;
@@ -51,6 +50,7 @@ static bool is_touchy(const struct scenario *scenario)
 /* Returns the maximum of faults of a kind in a directed scenario, besides its own. */
 static uint8_t directed_max(const struct world_options *options, int fault)
 {
+    LS_ASSERT(fault >= 0 && fault < WORLD_FAULTS);
     switch (fault) {
     case WORLD_FAULT_CANCEL:
     case WORLD_FAULT_ALLOC:
@@ -84,8 +84,7 @@ void swarm_budgets(const struct scenario *scenario, uint8_t budget[WORLD_FAULTS]
     }
 }
 
-/* Draws all numbers for each kind, needed or not, so that the limit of one kind does not change the draw of
- * the next. */
+/* Draws all numbers for each kind, needed or not: the limit of one kind must not change the next draw. */
 void swarm_draw(const struct scenario *scenario, uint64_t seed, struct swarm *swarm)
 {
     struct rng rng;
@@ -97,6 +96,7 @@ void swarm_draw(const struct scenario *scenario, uint64_t seed, struct swarm *sw
         uint64_t number = rng_next(&rng);
         if (drawn && most > 0) {
             swarm->budget[fault] = (uint8_t)(1 + number % most);
+            LS_ASSERT(swarm->budget[fault] > 0 && swarm->budget[fault] <= most);
         }
     }
 }

@@ -30,24 +30,21 @@ struct strategy_plan {
     uint32_t steps; /* of PCT: priorities change within so many steps; 0 = STRATEGY_STEPS_DEFAULT */
 };
 
-/* Returns "mixed", "uniform", "pct" or "swarm". */
 const char *strategy_name(enum strategy strategy);
 
 /* Returns the strategy of that name; -1 if there is none. */
 int strategy_find(const char *name);
 
-/* The draws of a swarm's seed. */
 struct swarm {
     uint8_t budget[WORLD_FAULTS]; /* number of faults of each kind; 0 = the kind does not exist */
     uint32_t fault_one_in;        /* one in so many steps at which a fault is possible is a fault */
 };
 
 /* Draws the swarm, a function of the seed and of the scenario alone. In an exploring scenario no budget is
- * exceeded. A directed scenario has no budgets and gets up to two faults of each kind that its world can
- * have. Kinds of the caller (cancel), of its machine (alloc, call) and of an operator (rmdir, evict, touch,
- * restrict) are left out. A directed scenario gets no fault at all if servers have defects or refuse
- * requests, or if a client stops and then receives nothing. In such scenarios recipes make no promise about
- * other faults. */
+ * exceeded. A directed scenario gets up to two faults of each kind that its world can have. Kinds of the
+ * caller (cancel), of its machine (alloc, call) and of an operator (rmdir, evict, touch, restrict) are left
+ * out. If servers have defects, or a command forbids access or stops a client, a directed scenario gets no
+ * fault: recipes promise nothing about other faults there. */
 void swarm_draw(const struct scenario *scenario, uint64_t seed, struct swarm *swarm);
 
 /* Writes the budgets of the world for swarms of this scenario: the maximum that any seed may draw. An

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/rng.h"
 #include "coord/coordinator.h"
-#include "scenario/text_buffer.h"
+#include "scenario/fixed_text.h"
 
 #include <lockstep/sim.h>
 #include <stdbool.h>
@@ -21,10 +21,7 @@
 #define NODE_PATH_MAX 95  /* bytes; less than the limit of a line `node`, because a chroot may be added */
 #define SEEDS 64          /* enough for each bit of a seed of the run constants that has a meaning */
 
-/* Each number is drawn in a statement of its own, because C does not fix the order of evaluation of
- * arguments. */
-
-/* ---- a world that is being drawn ---- */
+/* Each number is drawn in a statement of its own: C leaves the order of evaluation of arguments open. */
 
 /* One owner's use of one lock, as far as a program or script can know it. */
 struct use {
@@ -51,6 +48,7 @@ struct drawing {
 
 static int below(struct drawing *d, int count)
 {
+    LS_ASSERT(count > 0);
     return (int)rng_below(&d->rng, (uint32_t)count);
 }
 
@@ -79,15 +77,15 @@ static int weighted(struct drawing *d, const int *weight, int count)
 
 static const char *lock_name(int lock)
 {
+    LS_ASSERT(lock >= 0 && lock < LOCKS_MAX);
     return lock == 0 ? "x" : "y";
 }
 
 static char client_name(int client)
 {
+    LS_ASSERT(client >= 0 && client < CLIENTS_MAX);
     return (char)('a' + client);
 }
-
-/* ---- header lines ---- */
 
 static void draw_abilities(struct drawing *d)
 {
@@ -100,6 +98,7 @@ static void draw_abilities(struct drawing *d)
     d->revokes = percent(d, 20);
     d->closes = percent(d, 25);
     d->containers = !percent(d, 15);
+    LS_ASSERT(d->clients <= CLIENTS_MAX && d->locks <= LOCKS_MAX && d->owners <= OWNERS_MAX);
 }
 
 static void put_world(struct drawing *d, bool timed)
@@ -165,20 +164,19 @@ static void put_places(struct drawing *d)
     }
 }
 
-/* ---- what a client does ---- */
-
-/* The client, lock and owner of an operation. */
 struct about {
     int client, lock, owner;
 };
 
 static struct client *client_of(struct drawing *d, struct about about)
 {
+    LS_ASSERT(about.client >= 0 && about.client < d->clients);
     return &d->client[about.client];
 }
 
 static struct use *use_of(struct drawing *d, struct about about)
 {
+    LS_ASSERT(about.lock < d->locks && about.owner < d->owners);
     return &client_of(d, about)->use[about.lock][about.owner];
 }
 
@@ -195,8 +193,7 @@ static void put_operation(struct drawing *d, struct about about, const char *ver
     client_of(d, about)->operations++;
 }
 
-/* Returns whether an acquire without deadline may wait for its own client: behind another owner at the lock,
- * or at a lock before one that the client holds. */
+/* Returns whether the client may hold the lock by another owner, or a later lock: a wait may block itself. */
 static bool may_block_itself(struct drawing *d, struct about about)
 {
     const struct client *client = client_of(d, about);
@@ -218,7 +215,6 @@ static const char *draw_deadline(struct drawing *d)
     return DEADLINE[below(d, COUNT(DEADLINE))];
 }
 
-/* Puts an acquire for a lock that this owner does not use. */
 static void put_first_acquire(struct drawing *d, struct about about, bool program)
 {
     static const char *const REPORT[] = {" on granted: release", " on granted: cancel", " on granted: close",
@@ -231,6 +227,7 @@ static void put_first_acquire(struct drawing *d, struct about about, bool progra
                     [NOWAIT] = program ? (blocks ? 35 : 12) : 0,
                     [IN_REPORT] = program && !blocks ? 6 : 0};
     struct use *use = use_of(d, about);
+    LS_ASSERT(use->depth == 0);
     use->depth = 1;
     use->waits = false;
     switch (weighted(d, weight, COUNT(weight))) {
@@ -284,6 +281,7 @@ static void start_client(struct drawing *d, struct about about)
 static void put_release(struct drawing *d, struct about about)
 {
     struct use *use = use_of(d, about);
+    LS_ASSERT(use->depth > 0);
     put_operation(d, about, "release", "");
     use->depth--;
     use->waits = use->waits && use->depth > 0;
@@ -294,6 +292,7 @@ static void put_next(struct drawing *d, struct about about, bool program)
 {
     enum { RELEASE, WRITE, GUARDED, DEEPER, STOP, CLOSE, REVOCABLE, REVOKE, CANCEL };
     struct use *use = use_of(d, about);
+    LS_ASSERT(use->depth > 0 && use->depth <= 4);
     bool deeper = d->reenters && !use->waits && use->depth < 4;
     bool writes = about.owner == 0;
     int weight[] = {[RELEASE] = 45,
@@ -347,7 +346,6 @@ static struct about draw_about(struct drawing *d, int client)
     return about;
 }
 
-/* Puts a release for each level that this client holds. */
 static void put_releases(struct drawing *d, int client, int room)
 {
     for (int lock = 0; lock < d->locks; lock++) {
@@ -359,8 +357,6 @@ static void put_releases(struct drawing *d, int client, int room)
         }
     }
 }
-
-/* ---- orders ---- */
 
 static void put_program(struct drawing *d, int client)
 {
@@ -380,6 +376,7 @@ static void put_program(struct drawing *d, int client)
     if (percent(d, 25)) {
         stop_client(d, (struct about){client, 0, 0});
     }
+    LS_ASSERT(d->client[client].operations <= OPERATIONS_MAX);
     lines_put(d->text, "\n");
 }
 
@@ -460,8 +457,7 @@ static const struct {
     const char *begin, *end;
 } LASTING[] = {{"pause", "resume"}, {"partition", "heal"}, {"crash", "restart"}};
 
-/* Ends no session before its timeout: a holder that believes until then must be right
- * (at_most_one_believer). */
+/* Ends no session before its timeout: a holder that believes until then is right (at_most_one_believer). */
 static void put_client_fault(struct drawing *d, int client)
 {
     enum { CUT, REFUSE, LASTS, EVICT, TOUCH, ALLOC };
@@ -573,8 +569,7 @@ static void put_step(struct drawing *d)
     put_pause(d);
 }
 
-/* Ends all faults, and releases each lock that is held. A release by a client that does not hold is refused
- * and changes nothing. */
+/* Ends all faults, and releases each lock that may be held; a release without a hold changes nothing. */
 static void put_end(struct drawing *d)
 {
     lines_put(d->text, "heal all\nsettle\n");
@@ -617,8 +612,6 @@ static void put_times(struct drawing *d)
     lines_put(d->text, "rest\n----\n");
 }
 
-/* ---- all of them ---- */
-
 static const struct {
     const char *name;
     uint64_t salt;
@@ -630,11 +623,13 @@ static const struct {
 
 const char *random_worlds_name(enum random_worlds kind)
 {
+    LS_ASSERT(kind < RANDOM_WORLDS);
     return KIND[kind].name;
 }
 
 void random_worlds_text(enum random_worlds kind, int number, char *out, size_t size)
 {
+    LS_ASSERT(kind < RANDOM_WORLDS && number >= 0);
     struct lines text = {out, size, 0};
     struct drawing drawing = {.text = &text};
     rng_seed(&drawing.rng, KIND[kind].salt + (uint64_t)number);

@@ -20,7 +20,6 @@ enum random_worlds {
     RANDOM_WORLDS
 };
 
-/* Returns the name of the kind, for example `random-orders`. */
 const char *random_worlds_name(enum random_worlds kind);
 
 /* Writes the scenario of the world with this number, which must be shorter than `size` bytes. */

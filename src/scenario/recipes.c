@@ -4,7 +4,7 @@
 #include "scenario/recipes.h"
 
 #include "base/assert.h"
-#include "base/shared_object.h"
+#include "base/shared_object_path.h"
 #include "broken/broken.h"
 #include "recipes/recipe_mutex.h"
 #include "sim/abilities.h"
@@ -14,7 +14,6 @@
 
 #define ADDED_MAX 64
 
-/* Recipes added by recipe_add(). */
 static struct added {
     const struct ls_recipe *recipe[ADDED_MAX];
     int count;
@@ -76,6 +75,7 @@ const struct ls_recipe *recipe_for(const struct world_options *options)
     while (recipe_at(index) != NULL && !takes(recipe_at(index), options)) {
         index++;
     }
+    LS_ASSERT(recipe_find(RECIPE_DEFAULT) != NULL);
     return recipe_at(index) != NULL ? recipe_at(index) : recipe_find(RECIPE_DEFAULT);
 }
 

@@ -27,8 +27,7 @@ void recipe_set_loader(recipe_loader loader);
  * failure; then `why` is a clause with the reason, empty for an unknown name. */
 const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX]);
 
-/* Makes a recipe a built-in one. Must be called by a constructor of the library that contains its
- * coordinator. */
+/* Adds a built-in recipe. Must be called by a constructor of the library that contains its coordinator. */
 void recipe_add(const struct ls_recipe *recipe);
 
 /* Returns the index-th built-in recipe, the correct ones first; NULL behind the last. */

@@ -3,13 +3,13 @@
 
 #include "scenario/repetition_worlds.h"
 
-#include "scenario/text_buffer.h"
+#include "base/assert.h"
+#include "scenario/fixed_text.h"
 
 /* More than 256, so that a number of 8 bits wraps. */
 #define TURNS 300
 
-/* A turn with a new session, or with a node that is evicted, takes many steps, so such runs have fewer
- * turns. */
+/* For turns with a new session or an evicted node, which take many steps. */
 #define TURNS_OF_SESSIONS 40
 
 static const struct {
@@ -84,12 +84,14 @@ int long_runs_count(void)
 
 const char *long_runs_name(int index)
 {
+    LS_ASSERT(index >= 0 && index < long_runs_count());
     return RUN[index].name;
 }
 
 /* At the end both clients release what they hold, and each takes the lock once more. */
 void long_runs_text(int index, char *out, size_t size)
 {
+    LS_ASSERT(index >= 0 && index < long_runs_count() && RUN[index].turns > 0);
     struct lines text = {out, size, 0};
     lines_put(&text, "world servers=1 used timed\nmutex /locks/x\nprocess a b\nshow nothing\n\nsettle\n");
     lines_put(&text, "%s", RUN[index].before != NULL ? RUN[index].before : "");

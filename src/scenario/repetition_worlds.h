@@ -10,7 +10,6 @@
 
 int long_runs_count(void);
 
-/* Returns the name of the index-th run, for example `turns`. */
 const char *long_runs_name(int index);
 
 /* Writes the scenario of the index-th run, which must be shorter than `size` bytes. */

@@ -37,8 +37,6 @@ int schedule_find(const char *name)
     return -1;
 }
 
-/* ---- options ---- */
-
 /* Shows the growing numbers of the judges to the canon. */
 static void show_value(void *ctx, enum check_value type, int64_t *value)
 {
@@ -70,8 +68,7 @@ bool schedule_is_random(enum schedule schedule)
     return schedule == SCHEDULE_UNIFORM || schedule == SCHEDULE_PCT || schedule == SCHEDULE_SWARM;
 }
 
-/* Applies a set of run constants in a search that sweeps them (D8b). The bits of the set's number choose the
- * constants; set 0 is the file's own. */
+/* Applies the run constants number `set` of a search that sweeps them (D8b); set 0 is the file's own. */
 static void sweep_constants(const struct scenario *scenario, uint64_t set, struct world_options *options)
 {
     if (set & 1 && !scenario->rc_given) {
@@ -81,7 +78,7 @@ static void sweep_constants(const struct scenario *scenario, uint64_t set, struc
     options->seed += set >> 2;
 }
 
-/* Random runs sweep the run constants too, derived from the seed. */
+/* A random run derives its run constants from its seed. */
 void run_options(const struct run_setup *setup, struct world_options *options)
 {
     *options = setup->scenario->options;
@@ -103,8 +100,6 @@ void run_options(const struct run_setup *setup, struct world_options *options)
         swarm_budgets(setup->scenario, options->budget);
     }
 }
-
-/* ---- judges ---- */
 
 static const char *process_name(const void *names, int process)
 {
@@ -208,8 +203,6 @@ static void on_event(void *ctx, const struct event *event)
     }
 }
 
-/* ---- life ---- */
-
 /* The arena has a fixed address, so a process has one world, laid out anew for each run. */
 static struct world *only_world;
 
@@ -231,6 +224,7 @@ void run_leave_world(void)
 
 int run_init(struct run *run, const struct run_setup *setup)
 {
+    LS_ASSERT(setup->scenario != NULL && setup->recipe != NULL);
     static struct world_options options;
     memset(run, 0, sizeof *run);
     run->setup = *setup;
@@ -325,8 +319,6 @@ uint64_t run_heartbeat(void)
     return heartbeat;
 }
 
-/* ---- recording ---- */
-
 static int index_of(const struct run *run, const struct action *action)
 {
     static struct action enabled[WORLD_ACTIONS_MAX];
@@ -365,7 +357,6 @@ static void try_after(struct run *run, const struct action *action)
     }
 }
 
-/* Notes an action before it is done, whichever driver chose it. */
 static void before_action(void *ctx, const struct action *action)
 {
     struct run *run = ctx;
@@ -441,9 +432,8 @@ void run_judge(struct run *run, const struct event *events, int count, uint64_t 
     }
 }
 
-/* A script allows any action at any time, so any part of a script is a script. A program must be followed
- * step by step, and a budget cannot be overdrawn. So without an earlier choice, a later choice may not be
- * possible. */
+/* A script allows any action at any time. A program must be followed step by step, and a budget cannot be
+ * overdrawn: without an earlier choice, an enabled action may not be listed. */
 bool run_allows(const struct run *run, const struct action *action)
 {
     return !run->setup.scenario->exploring || action_has(action, TRAIT_SYSTEM) || world_is_healing(action) ||
@@ -463,6 +453,7 @@ int run_apply_label(struct run *run, const char *label, const char **why)
 
 void run_settle(struct run *run)
 {
+    LS_ASSERT(run->held == NULL);
     run->overflow |= world_settle(run->world, RUN_SETTLE_STEPS_MAX, before_action, run) < 0;
     try_after(run, NULL);
     coverage_after();
@@ -470,6 +461,7 @@ void run_settle(struct run *run)
 
 void run_pass_time(struct run *run, int ms)
 {
+    LS_ASSERT(run->held == NULL && ms >= 0);
     run->overflow |= world_pass_time(run->world, ms, RUN_SETTLE_STEPS_MAX, before_action, run) < 0;
     coverage_after();
 }
@@ -516,6 +508,7 @@ void run_go_on(struct run *run)
         run_settle(run);
     }
     run_rest(run);
+    LS_ASSERT(failing_choices <= run->choices);
     run->told = told;
     run->failing_choices = failing_choices;
     run->failing_steps = failing_steps;
@@ -547,6 +540,7 @@ static int client_text(const struct run *run, const struct action *action, char 
     if (action->kind == ACTION_ACQUIRE && action->timeout_ms > 0) {
         used += snprintf(text + used, size - (size_t)used, " timeout=%dms", action->timeout_ms);
     }
+    LS_ASSERT(used > 0 && (size_t)used < size);
     return used;
 }
 
@@ -577,8 +571,10 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
 
 int run_resolve(struct run *run, const struct scenario_command *command, struct action *action)
 {
+    LS_ASSERT(command->step == STEP_ACTION);
     *action = command->action;
     if (action_has(action, TRAIT_PATH)) {
+        LS_ASSERT(command->text != NULL);
         int slot = world_text(run->world, command->text);
         action->text = (uint8_t)slot;
         return slot < 0 ? slot : 0;
@@ -594,8 +590,6 @@ int run_resolve(struct run *run, const struct scenario_command *command, struct 
     }
     return 0;
 }
-
-/* ---- results ---- */
 
 const char *run_trouble(const struct run *run)
 {

@@ -14,25 +14,23 @@
 
 #define RUN_SETTLE_STEPS_MAX 20000 /* a world that takes more steps never comes to rest */
 
-/* The driver of a run. A random schedule of a directed scenario has no clock. */
+/* The driver of a run. Random schedules are explained in random_strategy.h. */
 enum schedule {
     SCHEDULE_DIRECTED,
-    SCHEDULE_UNIFORM, /* any enabled action, with equal probability */
-    SCHEDULE_PCT,     /* by random priorities that change at random steps */
-    SCHEDULE_SEARCH,  /* a search of all runs */
-    SCHEDULE_SWARM,   /* random, with the kinds of fault that its seed draws */
+    SCHEDULE_UNIFORM,
+    SCHEDULE_PCT,
+    SCHEDULE_SEARCH, /* a search of all runs */
+    SCHEDULE_SWARM,
 };
 
-/* Returns "directed", "uniform", "pct", "search" or "swarm". */
 const char *schedule_name(enum schedule schedule);
 
-/* Returns whether the schedule is uniform, PCT or swarm. */
 bool schedule_is_random(enum schedule schedule);
 
 /* Returns the schedule of that name; -1 if there is none. */
 int schedule_find(const char *name);
 
-/* Events waiting for judgement. */
+/* Events that are not judged yet. */
 struct run_events {
     struct event *event; /* owned */
     int count;
@@ -96,7 +94,6 @@ void run_close(struct run *run);
 /* Closes the world, so that a caller can open its own at the same address. No run may be open. */
 void run_leave_world(void);
 
-/* Writes the options of the setup's world. */
 void run_options(const struct run_setup *setup, struct world_options *options);
 
 /* Forgets the judges' findings. */
@@ -109,7 +106,7 @@ int run_apply(struct run *run, const struct action *action);
  * not record it and does not call `watch`. */
 void run_do(struct run *run, const struct action *action, uint64_t depth);
 
-/* Does the same, but adds events that a judge wants to a list and does not judge them yet. */
+/* Does what run_do() does, but adds the events that a judge wants to a list in place of judging them. */
 void run_do_held(struct run *run, const struct action *action, uint64_t depth, struct run_events *held);
 
 /* Judges events as if they happened now, in the `depth`th step of the run. */
@@ -121,25 +118,23 @@ bool run_allows(const struct run *run, const struct action *action);
 /* Applies the action with this label. Returns 0, or an error of world_find() with *why set. */
 int run_apply_label(struct run *run, const char *label, const char **why);
 
-/* Run the default schedule until rest, until `ms` have passed, or until all faults are over. Set `overflow`
- * if that takes too many steps. */
+/* Run the default schedule until rest, or until `ms` have passed. Set `overflow` if that takes more than
+ * RUN_SETTLE_STEPS_MAX steps. run_heal() ends all faults in force. */
 void run_settle(struct run *run);
 void run_pass_time(struct run *run, int ms);
 void run_heal(struct run *run);
 
-/* Judges the properties of a world at rest if the world is at rest; returns whether it is. */
+/* If the world is at rest, judges what must hold there. Returns false if it is not at rest. */
 bool run_rest(struct run *run);
 
-/* Completes the run without further faults: faults end, programs finish, the world comes to rest, and the
- * properties at rest are judged. Gives up after 64 turns of programs. The first violation and its trace in
- * `run` stay as they are. */
+/* Completes the run without further faults: faults end, programs finish, the world comes to rest, and is
+ * judged there. Gives up after 64 turns of programs. `told` and the failing choices and steps stay. */
 void run_go_on(struct run *run);
 
 /* Records a choice that is no action. */
 void run_mark(struct run *run, const char *mark);
 
-/* Resolves an ACTION command for this run, because sessions and paths get their numbers only there. Returns 0
- * or an error. */
+/* Resolves a STEP_ACTION for this run, which numbers sessions and paths. Returns 0 or an error. */
 int run_resolve(struct run *run, const struct scenario_command *command, struct action *action);
 
 /* Writes the command as in a scenario. */
@@ -148,8 +143,7 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
 /* Returns the first limit or unsupported call that was met, NULL if none. */
 const char *run_trouble(const struct run *run);
 
-/* Returns a number that grows with each action of any run in this process: a process whose number does not
- * grow is stuck. */
+/* Returns a number that grows with each action of any run in this process, unless the process is stuck. */
 uint64_t run_heartbeat(void);
 
 /* Counts a step of another process, which is therefore alive. */

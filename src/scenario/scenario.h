@@ -4,13 +4,13 @@
 /* A scenario: a situation and the expected observations. docs/scenario-language.md is the reference of the
  * language.
  *
- * A directed scenario has commands, in groups. Each group ends with `----` and the trace expected after the
- * group before. An exploring scenario has client programs and fault budgets and asks for all runs. */
+ * A directed scenario has commands, in groups. Behind the commands of a group stand `----` and its expected
+ * trace. An exploring scenario has client programs and fault budgets and asks for all runs. */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
 
 #include "check/check.h"
-#include "scenario/tried_items.h"
+#include "scenario/exercised_items.h"
 #include "trace/text_input.h"
 
 #include <lockstep/sim.h>
@@ -35,45 +35,44 @@ enum scenario_step {
     STEP_SETTLE,   /* default actions until rest */
     STEP_ADVANCE,  /* `ms` pass */
     STEP_BEFORE,   /* default actions until the action labelled `text` is possible */
-    STEP_AFTER,    /* the same, then that action */
+    STEP_AFTER,    /* as STEP_BEFORE, then that action */
     STEP_DO,       /* the action labelled `text`, now */
     STEP_REST,     /* the world must be at rest */
     STEP_HEAL_ALL, /* all faults in force end */
 };
 
 struct scenario_command {
-    uint8_t step;         /* enum scenario_step */
-    bool rc_given;        /* STEP_ACTION: the command is a cut with its own rc */
-    bool both;            /* STEP_ACTION: the first of two actions of one verb */
-    int line;             /* line number in the file */
+    uint8_t step;  /* enum scenario_step */
+    bool rc_given; /* STEP_ACTION: the command is a cut with its own rc */
+    bool both;     /* STEP_ACTION: the first of two actions of one verb */
+    int line;
     int ms;               /* STEP_ADVANCE */
     struct action action; /* STEP_ACTION */
     const char *text;     /* owned by the scenario; NULL if there is none */
 };
 
-/* Commands and their expected trace. Offsets are into the text. */
+/* Commands and their expected trace. Offsets are bytes of the scenario's text. */
 struct scenario_group {
-    int first, count;      /* commands */
+    int first, count;      /* index of the first command, number of commands */
     size_t expected_start; /* offset behind the line `----` */
     size_t expected_end;   /* offset behind the last expected line */
-    bool unmarked;         /* the file has no line `----` and ends here */
+    bool unmarked;         /* the file has no line `----`: the expected part is empty, at its end */
 };
 
-/* Counts of a search that an exploring scenario may claim. */
 enum scenario_count { SCENARIO_STATES, SCENARIO_TRANSITIONS, SCENARIO_COUNTS };
 
 struct scenario {
-    bool foreign;                 /* reading failed because this program lacks the scenario's coordinator */
-    struct input input;           /* the text */
+    bool foreign; /* reading failed because this program lacks the scenario's coordinator */
+    struct input input;
     struct world_options options; /* the driver sets recipe, judge_bytes and seed; strings are owned here */
     char lock_name[WORLD_LOCKS_MAX][WORLD_NAME_MAX]; /* unique, as in labels */
     check_mask properties;                           /* the named properties; 0 = the default set */
-    check_mask holds;                                /* properties that the file claims to hold */
-    check_mask violates;                             /* properties that the file claims to be violated */
+    check_mask holds;
+    check_mask violates;
     int constants; /* sets of run constants for a search, at least 1; 0 = not given */
     int mode_line; /* line of `timed` or `untimed`, 0 = none */
     int mode_column;
-    unsigned show; /* SHOW_… */
+    unsigned show;
     bool exploring;
     bool rc_given;      /* `rc=` was given: random runs do not change it */
     bool built_in_only; /* loaded properties do not judge */
@@ -106,14 +105,12 @@ void scenario_close(struct scenario *scenario);
 /* Returns whether the scenario's coordinator ends contenders by time. */
 bool scenario_has_leases(const struct scenario *scenario);
 
-/* Returns the properties that judge a run of this scenario:
- * - the properties that it names in `properties`, `holds` and `violates`, or else all that mean something in
- *   its runs, with a clock or without one;
- * - the loaded properties that mean something there. A random run of a directed scenario has no clock. Of the
- *   named properties it keeps those that mean something without one. */
+/* Returns the properties that judge a run of this scenario. They are those of its line `properties`, or else
+ * all that can be judged with or without its clock. Those that it claims, and loaded ones that can be judged,
+ * come in addition. A random run of a directed scenario has no clock: it drops those that need one, and judges
+ * no claims. */
 check_mask scenario_mask(const struct scenario *scenario, bool random);
 
-/* Returns "states" or "transitions". */
 const char *scenario_count_name(int count);
 
 /* Writes at most the first sentence of the opening comment, for lists. Returns `text`. */

@@ -4,15 +4,13 @@
 #include "scenario/small_worlds.h"
 
 #include "base/assert.h"
+#include "scenario/fixed_text.h"
 #include "scenario/outage_worlds.h"
 #include "scenario/random_worlds.h"
-#include "scenario/text_buffer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- turns ---- */
 
 static const struct {
     const char *name;
@@ -36,17 +34,15 @@ static const struct {
 };
 enum { TURN_DEADLINE = 1, TURN_TRY = 2, TURNS_PLAIN = 4, TURNS_ALL = sizeof TURNS / sizeof TURNS[0] };
 
-/* ---- kinds of fault ---- */
-
 #define BIT(fault) (1u << WORLD_FAULT_##fault)
 #define KINDS_USUAL                                                                                          \
     (BIT(LOSS) | BIT(EXPIRE) | BIT(PAUSE) | BIT(REFUSE) | BIT(CANCEL) | BIT(ALLOC) | BIT(RMDIR) |            \
      BIT(SERVER) | BIT(EVICT) | BIT(TOUCH) | BIT(CALL) | BIT(RESTRICT))
 #define KINDS_FOLLOWER (BIT(LAG) | BIT(LATE)) /* they need a second server */
 
-/* Returns the kinds of fault that can happen at a place. */
 static uint32_t kinds_of_place(int place)
 {
+    LS_ASSERT(place >= 0 && place < WORLD_PLACES);
     return KINDS_USUAL | BIT(CRASH) | (place == WORLD_PLACE_FOLLOWER ? KINDS_FOLLOWER : 0);
 }
 
@@ -82,10 +78,7 @@ static int count_kinds(const struct world_class *class)
     return count;
 }
 
-/* ---- programs ---- */
-
-/* Returns whether client `i` comes before the next client or equals it. Only sorted orders of clients are
- * counted. */
+/* Returns whether client `i` comes before the next client or equals it; worlds have sorted clients. */
 static bool in_order(const struct world_spec *spec, int i)
 {
     LS_ASSERT(i + 1 < spec->clients);
@@ -145,8 +138,7 @@ static bool set_turns(struct world_spec *spec, int total, int number)
     return number == 0;
 }
 
-/* Distributes turns to clients in the index-th way: each client has at most as many as the next. Returns
- * false behind the last. */
+/* Gives clients turns in the index-th way, none more than the next one. Returns false behind the last. */
 static bool share_out(struct world_spec *spec, int total, int index)
 {
     LS_ASSERT(spec->clients >= 1 && spec->clients <= 3 && total >= 0);
@@ -179,6 +171,7 @@ struct cursor {
 static int set_programs(struct cursor *at, struct world_spec *spec, int index)
 {
     const struct world_class *class = at->class;
+    LS_ASSERT(index < 0 || at->found <= index);
     bool nests = class->place == WORLD_PLACE_LOCKS || class->place == WORLD_PLACE_OWNERS;
     *spec = (struct world_spec){.place = class->place, .depth = class->depth, .clients = class->clients};
     for (; at->within <= (int)nests; at->within++, at->way = 0) {
@@ -216,6 +209,7 @@ int worlds_count(const struct world_class *class)
 void worlds_spec(const struct world_class *class, int index, struct world_spec *spec)
 {
     if (is_numbered(class->place)) {
+        LS_ASSERT(index >= 0 && index < worlds_count(class));
         *spec = (struct world_spec){
             .place = class->place, .cast = class->cast, .number = (uint16_t)(class->first + index)};
         return;
@@ -235,8 +229,8 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
 /* ---- classes ---- */
 
 #define STATES_MAX_LEAST 500000
-#define RANDOM_WORLDS_FIRST 200  /* number of worlds of the first class */
-#define RANDOM_WORLDS_LAST 12800 /* number of worlds of the last class */
+#define RANDOM_WORLDS_FIRST 200
+#define RANDOM_WORLDS_LAST 12800
 
 static struct world_class classes[WORLDS_CLIENTS_MAX * WORLDS_TURNS_MAX * WORLD_KINDS * 3 * WORLD_PLACES];
 static int class_count;
@@ -254,8 +248,7 @@ int worlds_schedules(const struct world_spec *spec)
     return has_schedules(spec->place, spec->cast) ? RANDOM_WORLDS_SCHEDULES : 0;
 }
 
-/* Returns the logarithm of the states of one world in sixteenths of a bit, from measurements of the built-in
- * mutex. */
+/* Returns log2 of the states of one world in sixteenths, from measurements of the built-in mutex. */
 static uint32_t cost_of_world(const struct world_class *class)
 {
     if (is_numbered(class->place)) {
@@ -306,6 +299,7 @@ static uint32_t log2_sixteenths(uint64_t number)
 static void add_class(struct world_class class)
 {
     int worlds = worlds_count(&class);
+    LS_ASSERT(class_count < (int)(sizeof classes / sizeof classes[0]));
     if (worlds > 0) {
         class.cost = cost_of_world(&class) + log2_sixteenths((uint64_t)worlds);
         bool first = class.place == WORLD_PLACE_USED || is_numbered(class.place);
@@ -344,12 +338,14 @@ static void add_random(enum random_worlds kind)
     for (uint16_t count = RANDOM_WORLDS_FIRST; count <= RANDOM_WORLDS_LAST; count *= 4) {
         add_class((struct world_class){
             .place = WORLD_PLACE_RANDOM, .cast = (uint8_t)kind, .first = first, .worlds = count});
+        LS_ASSERT(first + count <= UINT16_MAX);
         first = (uint16_t)(first + count);
     }
 }
 
 static void make_classes(void)
 {
+    LS_ASSERT(class_count == 0);
     add_random(RANDOM_ORDERS);
     add_random(RANDOM_TIMES);
     for (int cast = 0; cast < CLOCK_CASTS; cast++) {
@@ -383,8 +379,6 @@ const struct world_class *worlds_class(int index)
     return &classes[index];
 }
 
-/* ---- names ---- */
-
 static void put(struct lines *text, const char *before, const char *word)
 {
     lines_put(text, "%s%s", before, word);
@@ -402,6 +396,7 @@ static void put_shape(struct lines *text, int clients, int turns, int place)
     static const char *const NUMBERS[] = {"no", "one", "two", "three", "four"};
     static const char *const OF_PLACE[WORLD_PLACES] = {"",        "-fresh", "-locks",
                                                        "-owners", "-verbs", "-follower"};
+    LS_ASSERT(clients <= WORLDS_CLIENTS_MAX && turns <= WORLDS_TURNS_MAX && place < WORLD_PLACE_CLOCK);
     put(text, NUMBERS[clients], clients == 1 ? "-client-" : "-clients-");
     put(text, NUMBERS[turns], turns == 1 ? "-turn" : "-turns");
     put(text, OF_PLACE[place], "");
@@ -421,6 +416,7 @@ const char *worlds_class_name(const struct world_class *class, char name[WORLDS_
         put_number(&text, "-to-", class->first + class->worlds - 1);
         return name;
     }
+    LS_ASSERT(class->kinds < WORLD_KINDS);
     put_shape(&text, class->clients, class->turns, class->place);
     put_number(&text, KINDS[class->kinds], -class->depth); /* the minus sign is the dash */
     return name;
@@ -473,6 +469,7 @@ static void put_verb(struct lines *text, const struct world_spec *spec, const ch
 {
     const char *bar = strchr(verb, '|');
     char word[32];
+    LS_ASSERT(strcspn(verb, "|") < sizeof word);
     snprintf(word, sizeof word, "%.*s", bar != NULL ? (int)(bar - verb) : (int)strlen(verb), verb);
     put(text, " ", word);
     bool session = strcmp(word, "stop") == 0 || strcmp(word, "start") == 0;
@@ -498,6 +495,7 @@ static void put_program(struct lines *text, const struct world_spec *spec, int c
     for (int t = 0; t < spec->turns[client]; t++) {
         bool outer = spec->within && t == 0, inner = spec->within && t == 1;
         int kind = spec->turn[client][t];
+        LS_ASSERT(kind < TURNS_ALL);
         put_verbs(text, spec, TURNS[kind].open, client, t);
         if (!outer || spec->turns[client] == 1) {
             put_verbs(text, spec, TURNS[kind].close, client, t);
@@ -548,10 +546,7 @@ const char *worlds_text(const struct world_spec *spec, char out[WORLDS_TEXT_MAX]
     return out;
 }
 
-/* ---- smaller ones ---- */
-
-/* Sorts clients as the enumeration does. At two locks the order of clients decides which lock they use first
- * and stays. */
+/* Sorts clients as the enumeration does. At two locks their order says which lock comes first, and stays. */
 static void sort_clients(struct world_spec *spec)
 {
     for (int pass = 0; pass < spec->clients && spec->place != WORLD_PLACE_LOCKS; pass++) {
@@ -570,6 +565,7 @@ static void sort_clients(struct world_spec *spec)
 
 static void drop_client(struct world_spec *spec, int client)
 {
+    LS_ASSERT(spec->clients > 1 && client < spec->clients);
     for (int i = client; i + 1 < spec->clients; i++) {
         spec->turns[i] = spec->turns[i + 1];
         memcpy(spec->turn[i], spec->turn[i + 1], sizeof spec->turn[i]);
@@ -579,6 +575,7 @@ static void drop_client(struct world_spec *spec, int client)
 
 static void drop_turn(struct world_spec *spec, int client, int turn)
 {
+    LS_ASSERT(spec->turns[client] > 1 && turn < spec->turns[client]);
     for (int t = turn; t + 1 < spec->turns[client]; t++) {
         spec->turn[client][t] = spec->turn[client][t + 1];
     }

@@ -28,9 +28,9 @@ enum world_kinds {
 /* The locks, owners and servers that the clients share. */
 enum world_place {
     WORLD_PLACE_USED,     /* one lock, whose directory was used before; one server */
-    WORLD_PLACE_FRESH,    /* the same, but the directory does not exist yet */
+    WORLD_PLACE_FRESH,    /* as WORLD_PLACE_USED, but the directory does not exist yet */
     WORLD_PLACE_LOCKS,    /* two locks: a client's turn at one lies within, or after, its turn at the other */
-    WORLD_PLACE_OWNERS,   /* two owners in a client, whose turns lie so */
+    WORLD_PLACE_OWNERS,   /* two owners in a client: turns of one lie within, or after, turns of the other */
     WORLD_PLACE_VERBS,    /* some turn is of the further kinds (write, anyway, stop, close, ...) */
     WORLD_PLACE_FOLLOWER, /* two servers, and kinds of fault that need them */
     WORLD_PLACE_CLOCK,    /* one lock and a clock: directed runs (outage_worlds.h); none is smaller */
@@ -51,30 +51,27 @@ struct world_class {
     uint32_t rank;   /* the cost, plus 48 at the places from WORLD_PLACE_FRESH to WORLD_PLACE_FOLLOWER */
 };
 
-/* One world: the turns of each client in order. */
 struct world_spec {
     uint8_t place; /* enum world_place */
     uint8_t depth;
-    uint8_t cast;                      /* with a clock or at random: `cast` of the class */
-    uint16_t number;                   /* with a clock or at random: index in the cast; the next fields are
-                                        * 0 */
-    uint32_t kinds;                    /* a bit for each enum world_fault */
-    bool within;                       /* second turns lie within first turns */
-    uint8_t clients;                   /* their number; clients are sorted by their turns */
-    uint8_t turns[WORLDS_CLIENTS_MAX]; /* of each client */
+    uint8_t cast;    /* with a clock or at random: `cast` of the class */
+    uint16_t number; /* with a clock or at random: index in the cast; all below is 0 */
+    uint32_t kinds;  /* a bit for each enum world_fault */
+    bool within;     /* second turns lie within first turns */
+    uint8_t clients; /* their number; clients are sorted by their turns */
+    uint8_t turns[WORLDS_CLIENTS_MAX];
     uint8_t turn[WORLDS_CLIENTS_MAX][WORLDS_TURNS_MAX]; /* their kinds, from 0 */
 };
 
-/* Return the number of classes, and the index-th class by rank. */
+/* Return the number of classes, and a class by its index in the order of ranks. */
 int worlds_classes(void);
 const struct world_class *worlds_class(int index);
 
-/* Writes and returns a name such as `one-client-two-turns/all-2` or
- * `two-clients-three-turns-fresh/pairs-3`. */
+/* Writes and returns a name such as `two-clients-three-turns-fresh/pairs-3`. */
 const char *worlds_class_name(const struct world_class *class, char name[WORLDS_NAME_MAX]);
 
-/* Returns the maximum of states for a world of this class, 64 times the expected number and at least 500,000.
- * A recipe with larger worlds must not keep an enumeration from all other worlds. */
+/* Returns the maximum of states for a world of this class: 64 times the expected number, at least 500,000. It
+ * keeps a recipe with larger worlds from stopping an enumeration. */
 uint64_t worlds_states_max(const struct world_class *class);
 
 /* Return the number of worlds of a class, and write the index-th world. */
@@ -85,16 +82,14 @@ void worlds_spec(const struct world_class *class, int index, struct world_spec *
  * name in every version of this file. */
 const char *worlds_name(const struct world_spec *spec, char name[WORLDS_NAME_MAX]);
 
-/* Writes and returns the scenario: a directed one with a clock or of RANDOM_TIMES, otherwise an exploring
- * one. */
+/* Writes and returns the scenario: directed with a clock or for RANDOM_TIMES, otherwise exploring. */
 const char *worlds_text(const struct world_spec *spec, char text[WORLDS_TEXT_MAX]);
 
-/* Returns the number of random schedules that replace a search of this world; 0: it is searched, or is one
- * directed run. */
+/* Returns the number of random schedules; 0 = the world is searched, or is one directed run. */
 int worlds_schedules(const struct world_spec *spec);
 
-/* Writes the index-th world that is one step smaller: without a client, turn, kind of fault or one fault, or
- * with a plainer turn or place. Returns false behind the last, and always with a clock or at random. */
+/* Writes the index-th world that is one step smaller: without a client, turn, kind of fault or fault, or with
+ * a plainer turn or place. Returns false behind the last; worlds with a clock or at random have none. */
 bool worlds_smaller(const struct world_spec *spec, int index, struct world_spec *smaller);
 
 #endif

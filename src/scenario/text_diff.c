@@ -3,6 +3,8 @@
 
 #include "scenario/text_diff.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +34,7 @@ static int split(const char *text, struct lines *lines)
         lines->line[lines->count++] = (struct line){text, size};
         text += size + (text[size] == '\n');
     }
+    LS_ASSERT(lines->line == NULL || lines->count == count);
     return lines->line ? 0 : -1;
 }
 
@@ -44,7 +47,7 @@ static bool equal(const struct line *a, const struct line *b)
 struct script {
     struct lines old, found;
     int head, tail;   /* numbers of equal lines at both ends */
-    uint16_t *common; /* length of the longest common subsequence of the rests from (i, j) */
+    uint16_t *common; /* cell (i, j): length of the longest common subsequence of the rests from there */
     char *mark;       /* ' ', '-' or '+' */
     struct line *line;
     int count;
@@ -53,6 +56,7 @@ struct script {
 static uint16_t *cell(struct script *s, int i, int j)
 {
     int width = s->found.count - s->head - s->tail + 1;
+    LS_ASSERT(i >= 0 && j >= 0 && j < width);
     return &s->common[(size_t)i * (size_t)width + (size_t)j];
 }
 
@@ -72,6 +76,7 @@ static void measure(struct script *s, int rows, int columns)
 
 static void add(struct script *s, char mark, const struct line *line)
 {
+    LS_ASSERT(s->count < s->old.count + s->found.count);
     s->mark[s->count] = mark;
     s->line[s->count++] = *line;
 }
@@ -99,9 +104,8 @@ static void walk(struct script *s, int rows, int columns)
     for (int k = s->old.count - s->tail; k < s->old.count; k++) {
         add(s, ' ', &s->old.line[k]);
     }
+    LS_ASSERT(s->count >= s->old.count && s->count >= s->found.count);
 }
-
-/* ---- printing ---- */
 
 static bool near_change(const struct script *s, int k)
 {
@@ -116,6 +120,7 @@ static bool near_change(const struct script *s, int k)
 static void say_hunk(struct outcome *outcome, const struct script *s, int from, int to, int old_line,
                      int found_line)
 {
+    LS_ASSERT(from < to && to <= s->count);
     int old_count = 0, found_count = 0;
     for (int k = from; k < to; k++) {
         old_count += s->mark[k] != '+';
@@ -158,6 +163,7 @@ static void compare(struct outcome *outcome, struct script *s)
         s->tail++;
     }
     int rows = s->old.count - s->head - s->tail, columns = s->found.count - s->head - s->tail;
+    LS_ASSERT(rows >= 0 && columns >= 0);
     if (rows > LINES_MAX || columns > LINES_MAX) {
         outcome_say(outcome, "  expected and found differ in more than %d lines\n", LINES_MAX);
         return;
@@ -184,6 +190,7 @@ void diff_say(struct outcome *outcome, const char *old, const char *found)
         compare(outcome, &script);
     }
     outcome->diff_size = (int)strlen(outcome->text) - outcome->diff_at;
+    LS_ASSERT(outcome->diff_size >= 0);
     free(script.common);
     free(script.mark);
     free(script.line);

@@ -4,6 +4,7 @@
 #include "scenario/parser.h"
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/nearest.h"
 #include "check/check.h"
 
@@ -16,6 +17,7 @@
 
 int parser_wrong(struct parser *parser, const struct input_word *word, const char *expected)
 {
+    LS_ASSERT(parser->error != NULL);
     return input_complain(parser->error, parser->scenario->input.name, word->line, word->column, word->text,
                           word->size, "%s", expected);
 }
@@ -23,12 +25,14 @@ int parser_wrong(struct parser *parser, const struct input_word *word, const cha
 void parser_suggest(struct parser *parser, const struct nearest *nearest)
 {
     size_t used = strlen(parser->error->text);
+    LS_ASSERT(used < sizeof parser->error->text);
     snprintf(parser->error->text + used, sizeof parser->error->text - used, "%s", nearest_text(nearest));
 }
 
 int parser_integer(struct parser *parser, const struct input_word *word, const char *expected, int64_t min,
                    int64_t max, int64_t *out)
 {
+    LS_ASSERT(min <= max);
     char digits[24], *end;
     size_t sign = word->text && word->size > 0 && word->text[0] == '-';
     if (!word->text || word->size <= sign || word->size >= sizeof digits || word->text[sign] < '0' ||
@@ -83,6 +87,7 @@ int parser_duration(struct parser *parser, const struct input_word *word, int *o
     for (size_t i = 0; unit.text != word->text && i < sizeof UNITS / sizeof UNITS[0]; i++) {
         if (input_word_is(&unit, UNITS[i].name) && value <= DAY_MS / UNITS[i].ms) {
             *out_ms = (int)value * UNITS[i].ms;
+            LS_ASSERT(*out_ms >= 0 && *out_ms <= DAY_MS);
             return 0;
         }
     }
@@ -100,11 +105,13 @@ void parser_split(const struct input_word *word, char sign, struct input_word *k
         value->text = found + 1;
         value->size = word->size - key->size - 1;
         value->column = word->column + (int)key->size + 1;
+        LS_ASSERT(key->size + 1 + value->size == word->size);
     }
 }
 
 const char *parser_keep(struct parser *parser, const struct input_word *word)
 {
+    LS_ASSERT(word->text != NULL);
     struct scenario *scenario = parser->scenario;
     bool room = array_resize(&scenario->string, (size_t)scenario->strings + 1, sizeof(char *));
     char *copy = room ? malloc(word->size + 1) : NULL;
@@ -196,6 +203,7 @@ int parser_properties(struct parser *parser, check_mask *mask)
         if (!parser->search_word.text && check_all(&count)[position]->needs_search) {
             parser->search_word = word;
         }
+        LS_ASSERT(position < CHECK_PROPERTIES_MAX);
         *mask |= CHECK_BIT(position);
     }
     return 0;

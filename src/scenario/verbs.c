@@ -3,6 +3,7 @@
 
 #include "scenario/verbs.h"
 
+#include "base/assert.h"
 #include "coord/coordinator.h"
 #include "sim/lock_kinds.h"
 
@@ -128,6 +129,7 @@ static const struct header_word HEADERS[] = {
 
 static struct verb verb_of_kind(const struct coord_kind *kind)
 {
+    LS_ASSERT(kind->kind >= ACTION_OWN && kind->kind < ACTION_KINDS);
     const struct action action = {.kind = kind->kind};
     enum verb_argument argument = action_has(&action, TRAIT_ON_PROCESS)  ? ARGUMENT_PROCESS
                                   : action_has(&action, TRAIT_SERVER)    ? ARGUMENT_SERVER
@@ -146,6 +148,7 @@ const struct verb *verb_own(int index)
     for (int i = 0; !known && (coordinator = coordinator_at(i)) != NULL; i++) {
         for (const struct coord_kind *kind = coordinator->kinds; kind != NULL && kind->kind != 0; kind++) {
             if ((kind->info.traits & TRAIT_STEP) == 0) {
+                LS_ASSERT(count < ACTION_KINDS - ACTION_OWN);
                 own[count++] = verb_of_kind(kind);
             }
         }
@@ -162,6 +165,7 @@ const struct verb *verb_all(int *count)
 
 bool header_at(int index, struct header_word *out)
 {
+    LS_ASSERT(index >= 0);
     const int before = KINDS_OF_LOCK_AT;
     const struct lock_kind *kind = index >= before ? lock_kind_at((unsigned)(index - before)) : NULL;
     if (kind != NULL) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The abilities of a recipe (recipe.h): pairs of functions, of which it has both or none; kinds of lock. */
+/* The abilities of a recipe (recipe.h). An ability of two functions needs both. */
 #ifndef SIM_ABILITIES_H
 #define SIM_ABILITIES_H
 
@@ -49,7 +49,7 @@ static inline bool recipe_is_for(const struct ls_recipe *recipe, const char *coo
     return strcmp(wanted, coordinator != NULL ? coordinator : "zookeeper") == 0;
 }
 
-/* Returns the first kind of lock of a world that the recipe does not know; LS_LOCK_KINDS if it knows all. */
+/* Returns the first kind of lock of a world that the recipe does not know; LS_LOCK_KINDS = it knows all. */
 static inline enum ls_lock_kind recipe_unknown_kind(const struct ls_recipe *recipe,
                                                     const struct world_options *options)
 {
@@ -61,7 +61,6 @@ static inline enum ls_lock_kind recipe_unknown_kind(const struct ls_recipe *reci
     return LS_LOCK_KINDS;
 }
 
-/* Returns whether the recipe fits the world: coordinator, kinds of lock, calls for several locks at once. */
 static inline bool recipe_can_run(const struct ls_recipe *recipe, const struct world_options *options)
 {
     return recipe_is_for(recipe, options->coordinator) &&
@@ -80,7 +79,6 @@ static inline const struct ls_lock_spec *world_lock_specs(const struct world_opt
     return NULL;
 }
 
-/* Returns the coordinator of the open world. */
 const struct coordinator *world_coordinator(void);
 
 #endif

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The list of enabled actions. Its order is canonical: wherever a rule takes "the first" action, it breaks
- * the tie. First come the ensemble's steps, then timers, the clock, programs' steps, and faults as far as
- * budgets pay. Ends of faults stand among the faults, at no cost. Sections are sorted by process and slot. */
+/* The list of enabled actions. Its order is canonical: a rule that takes "the first" action decides by it.
+ * First come the ensemble's steps, then timers, the clock, programs' steps, and last the faults that budgets
+ * pay, with ends of faults among them. Sections are sorted by process and slot. */
 #include "base/assert.h"
 #include "sim/world.h"
 
 #include <string.h>
-
-/* ---- the list ---- */
 
 static void add_timers(struct action_list *list, int p)
 {
@@ -54,7 +52,7 @@ static void add_cancels(struct action_list *list, int p)
     }
 }
 
-/* Adds restart and resume of the process, and ends of the coordinator's own faults; none has a budget. */
+/* Adds restart and resume of the process, and ends of the coordinator's own faults. No budget pays these. */
 static void add_returns(struct action_list *list, int p)
 {
     LS_ASSERT(process_at(p)->started || !process_at(p)->paused);
@@ -70,7 +68,7 @@ static void add_returns(struct action_list *list, int p)
     }
 }
 
-/* Largest `n` of a listed failure: a step may need memory twice, so its second request may fail too. */
+/* The largest `n` listed. A step may need memory twice, so its second request may fail too. */
 enum { FAILING_MAX = 2 };
 
 static void add_failures(struct action_list *list, int kind, int p)
@@ -105,8 +103,7 @@ static void add_faults_of_started(struct action_list *list, int p)
     }
 }
 
-/* Adds expiries of sessions that no handle has any more. If the process of such a session has crashed, the
- * expiry is due anyway (COORD_DUE): it stands among the ensemble's steps. */
+/* Adds expiries of sessions without a handle, unless COORD_DUE: that is among the ensemble's steps. */
 static void add_ends(struct action_list *list, int p)
 {
     int first = list->count;
@@ -145,7 +142,7 @@ static void add_advance(struct action_list *list)
     }
 }
 
-/* Returns whether the last action is listed before, from `first` on: the same verb of two lists is one. */
+/* Returns whether the last action of the list stands there before, at `first` or behind it. */
 static bool is_listed(const struct action_list *list, int first, const struct action *action)
 {
     LS_ASSERT(first <= list->count - 1);
@@ -177,7 +174,6 @@ static void add_ops(struct action_list *list, int p)
     }
 }
 
-/* Returns the number of actions; a list that was too short is a trouble of the world. */
 static int finish(const struct action_list *list)
 {
     LS_ASSERT(list->count >= 0 && list->count <= list->room);
@@ -237,8 +233,6 @@ int world_actions_of(struct world *world, int p, struct action *out)
     return world_actions_among(world, p, WORLD_PARTS, out);
 }
 
-/* ---- faults and their budgets ---- */
-
 int world_fault_of(const struct action *action)
 {
     if (action->kind >= ACTION_KINDS) {
@@ -262,8 +256,7 @@ bool action_same_locks(const struct action *a, const struct action *b)
     return place == 0 && a->lock == b->lock && action_more_locks(a) == action_more_locks(b);
 }
 
-/* Of a verb only the locks in `d` count: how its program goes on is no part of the action, nor of its
- * label. */
+/* Of a verb's `d` only the locks count: labels do not name the rest, which says how a program goes on. */
 bool world_same_action(const struct action *a, const struct action *b)
 {
     bool same_rest = world_is_verb(a) ? action_same_locks(a, b) : a->d == b->d;
@@ -271,7 +264,6 @@ bool world_same_action(const struct action *a, const struct action *b)
            same_rest;
 }
 
-/* Takes the fault out of its budget, unless it was due anyway. */
 void action_pay(const struct action *action, bool due)
 {
     int fault = world_fault_of(action);

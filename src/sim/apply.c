@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Which actions are enabled, and doing one. */
+/* Says which actions are enabled, and does one. */
 #include "base/assert.h"
-#include "base/clock_bounds.h"
+#include "base/next_event_time.h"
 #include "sim/world.h"
 
 #include <lockstep/error.h>
-
-/* ---- time ---- */
 
 static int32_t next_moment(int32_t *limit)
 {
@@ -38,8 +36,6 @@ static bool advance_target(const struct action *action, int32_t *to)
     return the_world.options.timed && *to != INT32_MAX && *to > now && *to <= limit;
 }
 
-/* ---- what is enabled ---- */
-
 /* Returns whether the locks of an acquire or a release exist, and the recipe takes so many at once. */
 static bool names_locks(const struct action *action)
 {
@@ -52,7 +48,7 @@ static bool names_locks(const struct action *action)
     return more == 0 || recipe_can_take_several(the_world.options.recipe);
 }
 
-/* Returns whether the owner waits for one of the locks of an acquire already. */
+/* Returns whether the owner already waits for one of the locks of an acquire. */
 static bool is_asking(const struct action *action)
 {
     for (int i = 0; i <= action_more_locks(action); i++) {
@@ -150,8 +146,6 @@ bool world_enabled(struct world *world, const struct action *action)
     }
     return action_has(action, TRAIT_ON_SERVICE) && the_world.coordinator->enabled(action);
 }
-
-/* ---- doing it ---- */
 
 static void announce_fault(const struct action *action)
 {
@@ -336,7 +330,6 @@ static void do_action(const struct action *action)
     }
 }
 
-/* Does the action, then asks processes for their beliefs. */
 static void do_whole(void *ctx)
 {
     const struct action *action = ctx;
@@ -344,7 +337,7 @@ static void do_whole(void *ctx)
     do_action(action);
     LS_ASSERT(world->closing == 0 && !world->stopping && world->asked < 0);
     world->steps++;
-    bool one = !world->options.timed; /* without a clock only the action's process can answer otherwise */
+    bool one = !world->options.timed; /* without a clock only this process's answers can change */
     int first = one ? action->process : 0;
     int end = one ? first + 1 : world->options.processes;
     for (int p = first; p < end && p < world->options.processes; p++) {
@@ -362,7 +355,7 @@ static uint32_t kind_of_delivery(const struct action *action)
     return lending != NULL ? lending->kind(action) : 0;
 }
 
-/* Returns equal numbers for steps of which a recipe hears in the same way; 0 = none hears, or no guard. */
+/* Returns the kind of a step for twice_is_due(); 0 = no recipe hears of the step, or there is no guard. */
 static uint32_t kind_of(const struct action *action)
 {
     bool told = world_is_verb(action) || action->kind == ACTION_DELIVER || action->kind == ACTION_FIRE ||

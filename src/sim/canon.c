@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The fingerprint of a world up to the renaming of numbers that grow (D3c): the numbers of each block. */
+/* The fingerprint of a world up to renaming (D3c): shows the growing numbers of each block. */
 #include "state/canon.h"
 
 #include "base/assert.h"
@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-/* Hands the numbers that a recipe shows to the list of its block. */
+/* Hands the numbers that a recipe shows on to the canon. */
 struct recipe_rename {
-    struct ls_rename functions; /* first member: a callback finds the others by its address */
+    struct ls_rename functions; /* first member, so that a callback can get at `canon` */
     struct canon *canon;
 };
 
@@ -45,7 +45,7 @@ static void on_text(struct ls_rename *rename, const char *text)
     canon_text(canon_of(rename), text);
 }
 
-/* Without a clock a timer is a step like others, so its delay makes no difference. */
+/* Without a clock a delay makes no difference, because a timer may fire at any moment. */
 static void on_delay(struct ls_rename *rename, const void *where, size_t size)
 {
     if (!the_world.options.timed) {
@@ -75,13 +75,13 @@ static void show_recipe(struct canon *canon, int p)
 static void show_process(struct canon *canon, int p)
 {
     struct pack pack = process_pack(p);
-    canon_attempts(canon, p + 1, &process_at(p)->ids); /* the number of the process in ls_env_unique_id() */
+    canon_attempts(canon, p + 1, &process_at(p)->ids); /* owner as in make_id() of env.c */
     for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
         const int64_t *token = &((const struct slot *)rec)->token;
         canon_wide(canon, CANON_ZXID, token, the_world.coordinator->number_of_token(*token));
     }
     if (process_at(p)->kept != NULL) {
-        canon_refuse(canon); /* texts of its writes name numbers */
+        canon_refuse(canon); /* texts of guarded writes name numbers */
     }
 }
 
@@ -140,7 +140,6 @@ static bool sets_data(const struct action *op)
     return op->kind == ACTION_REVOKE || guards_writes(op);
 }
 
-/* Returns whether some program has such a step. */
 static bool some_op(const struct world_options *options, bool (*is)(const struct action *op))
 {
     for (int p = 0; p < options->processes; p++) {
@@ -153,7 +152,7 @@ static bool some_op(const struct world_options *options, bool (*is)(const struct
     return false;
 }
 
-/* Only programs say all that processes will be asked for. */
+/* Returns false without programs too, because verbs of scripts are not known. */
 bool world_sets_no_data(const struct world_options *options)
 {
     return options->recipe->sets_no_data && the_world.programmed && !some_op(options, sets_data);
@@ -190,7 +189,7 @@ static bool equal_programs(const struct world_options *options)
 bool world_is_symmetric(const struct world *world)
 {
     const struct world_options *options = &world->options;
-    /* In a world that lacks choice point a, the process with the first name moves first. */
+    /* In a world that lacks choice point a, the lowest process moves first. */
     bool ordered = (options->without & WORLD_CHOICE_POINT('a')) != 0;
     return options->recipe->symmetric && !ordered && options->servers == 1 && options->processes > 1 &&
            options->processes <= CANON_PROCESSES_MAX && equal_programs(options);

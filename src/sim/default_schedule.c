@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The default schedule: the next step of a well-behaved system where a script names none. */
+/* The default schedule: the next step of a well-behaved system, for moments at which a script names none. */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -41,7 +41,7 @@ static bool work_ahead(void)
     return false;
 }
 
-/* Chooses a step that is possible at this moment, other than a late commit. It makes no whole list. */
+/* Chooses a step that is possible now, other than a late commit. Makes no whole list. */
 static bool immediate(struct action *out)
 {
     if (the_world.options.timers_first && due_timer(out)) {
@@ -88,9 +88,7 @@ int world_settle(struct world *world, int limit, world_step_fn step, void *ctx)
     return count;
 }
 
-/* ---- passing time ---- */
-
-/* End of the clock, 23 days in ms: a moment a day later still fits into int32_t. */
+/* End of the clock, after 23 days: a moment a day later still fits into int32_t. */
 #define CLOCK_END_MS (23 * 24 * 3600 * 1000)
 
 static int pass_timed(struct world *world, int ms, int limit, world_step_fn step, void *ctx)
@@ -122,11 +120,8 @@ static int pass_timed(struct world *world, int ms, int limit, world_step_fn step
     }
 }
 
-/* ---- passing time without a clock ---- */
-
 #define OVERDUE_MAX 256
 
-/* How default actions are run, and how many. */
 struct passing {
     struct world *world;
     int limit;
@@ -149,7 +144,6 @@ static void go_on(struct passing *passing, const struct action *action)
     passing->count = more < 0 ? more : passing->count + more;
 }
 
-/* Lets the library give up mute links. */
 static void pass_give_ups(struct passing *passing)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
@@ -166,7 +160,6 @@ static void pass_give_ups(struct passing *passing)
     }
 }
 
-/* Lets sessions expire that no running, connected process refreshes. */
 static void pass_expiries(struct passing *passing)
 {
     for (int p = 0; p < passing->world->options.processes; p++) {
@@ -184,7 +177,6 @@ static void pass_expiries(struct passing *passing)
     }
 }
 
-/* Lets each timer that is armed now fire once. */
 static void pass_timers(struct passing *passing)
 {
     struct armed {
@@ -226,8 +218,6 @@ int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, 
                                 : pass_untimed(world, limit, step, ctx);
 }
 
-/* ---- healing ---- */
-
 static int take_if(struct world *world, struct action action, world_step_fn step, void *ctx)
 {
     if (!world_enabled(world, &action)) {
@@ -242,7 +232,7 @@ bool world_is_healing(const struct action *action)
     return action_has(action, TRAIT_HEALS) || (the_world.coordinator->price(action) & COORD_ABANDONED) != 0;
 }
 
-/* Ends the faults whose ends the coordinator lists at this place, whatever the budgets. */
+/* Does the ends of faults that the coordinator lists at this place. Returns their number. */
 static int heal_listed(struct world *world, int client, enum coord_place place, world_step_fn step, void *ctx)
 {
     struct action out[WORLD_ACTIONS_MAX];
@@ -280,10 +270,7 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
     return count;
 }
 
-/* ---- rest ---- */
-
-/* Returns whether nothing will happen to the process by itself. Its idle() does not count: a recipe that is
- * not idle while nothing is under way stays so for ever. */
+/* Returns whether nothing will happen to the process by itself, whatever idle() says: that cannot change. */
 static bool process_at_rest(int p)
 {
     const struct process *process = process_at(p);

@@ -9,7 +9,7 @@
 #include <lockstep/error.h>
 #include <string.h>
 
-/* ---- the mutex: nobody can hold it when a process is entered ---- */
+/* ---- the mutex: not held by anyone when a process is entered ---- */
 
 void ls_env_lock(struct ls_env *env)
 {
@@ -29,7 +29,7 @@ void ls_env_unlock(struct ls_env *env)
     the_world.locked = 0;
 }
 
-/* Notes an offence unless the mutex is held; most functions expect that it is. */
+/* Notes an offence if `function` is called without the mutex. */
 static void expect_lock(const char *function)
 {
     if (the_world.locked == 0) {
@@ -49,7 +49,7 @@ void ls_env_waiter_close(struct ls_env *env, struct ls_waiter *waiter)
     memset(waiter, 0, sizeof *waiter);
 }
 
-/* Threads of a process are not simulated: one that slept here would sleep for ever. */
+/* A process has one thread: if it slept here, it would sleep for ever. */
 void ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
 {
     (void)env;
@@ -64,8 +64,6 @@ void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)
     (void)waiter;
     expect_lock("ls_env_wake");
 }
-
-/* ---- threads ---- */
 
 void ls_env_callback_enter(struct ls_env *env)
 {
@@ -91,8 +89,6 @@ uint64_t ls_env_self(struct ls_env *env)
     return LS_ENV_THREAD | 1;
 }
 
-/* ---- stamps ---- */
-
 void ls_env_stamp(struct ls_env *env, struct ls_stamp *stamp)
 {
     (void)env;
@@ -108,9 +104,7 @@ int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
     return (int64_t)clock_now_ms() + 1 - (int64_t)stamp->opaque;
 }
 
-/* ---- what needs memory ---- */
-
-/* Counts an allocation, or the start of a deadline. Returns whether a fault lets this one fail. */
+/* Counts an allocation, or the start of a deadline. Returns whether a fault lets it fail. */
 static bool is_short_of_memory(int p)
 {
     LS_ASSERT(p < the_world.options.processes);
@@ -121,8 +115,6 @@ static bool is_short_of_memory(int p)
     }
     return fails;
 }
-
-/* ---- timers ---- */
 
 const char *timer_name(const struct timer *timer)
 {
@@ -165,8 +157,8 @@ static bool has_fired(int p, const struct ls_timer *timer)
     return rec != NULL;
 }
 
-/* Returns whether the role of a timer (recipe.h) makes it wait for a change, a cut link or an answer. Without
- * a clock it may not fire then. With a clock it may, but is no work that keeps the world from rest. */
+/* Returns whether a timer waits for the events that its role names (recipe.h). Without a clock it may not
+ * fire then. With a clock it may, but it does not keep the world from rest. */
 static bool has_to_wait(int p, const struct timer *timer)
 {
     const struct coordinator *coordinator = the_world.coordinator;
@@ -183,8 +175,7 @@ static bool has_to_wait(int p, const struct timer *timer)
     }
 }
 
-/* Without a clock, a retry to which nothing has changed would repeat itself for ever, so it may not fire. A
- * real back-off lets more time pass than the ensemble needs for its steps. */
+/* Without a clock a retry in vain would repeat itself for ever. A real back-off outlasts a few steps. */
 bool timer_may_fire(int p, const struct timer *timer)
 {
     bool in_vain = process_tired(p) && timer_is(timer, LS_TIMER_WORK);
@@ -200,7 +191,7 @@ void repeats_note(int p, const struct ls_timer *timer)
     struct pack pack = process_pack(p);
     struct rec *before = pack_first(&pack, LIST_REPEAT);
     while (before != NULL && ((struct repeat *)before)->timer < timer) {
-        before = pack_next(&pack, before); /* sorted: equal sets have equal bytes */
+        before = pack_next(&pack, before); /* sorted, so that equal sets have equal bytes */
     }
     struct repeat *repeat = (struct repeat *)pack_insert(&pack, LIST_REPEAT, before, sizeof *repeat);
     if (repeat == NULL) {
@@ -300,7 +291,7 @@ static struct rec *behind(const struct pack *pack, const char *name, const struc
     return NULL;
 }
 
-/* Returns the moment `delay_ms` from now; INT32_MAX, which never comes, if it is beyond the clock's range. */
+/* Returns the moment `delay_ms` from now; INT32_MAX = beyond the clock's range, it never comes. */
 static int32_t later(uint32_t delay_ms)
 {
     int32_t now = clock_now_ms();
@@ -349,8 +340,6 @@ void ls_env_timer_stop(struct ls_env *env, struct ls_timer *timer)
     }
 }
 
-/* ---- bytes ---- */
-
 void ls_env_random(struct ls_env *env, void *bytes, size_t size)
 {
     unsigned char *to = bytes;
@@ -359,7 +348,7 @@ void ls_env_random(struct ls_env *env, void *bytes, size_t size)
     }
 }
 
-/* Writes (process, counter) in the shape of a version 4 UUID. */
+/* Writes an id with the shape of a version 4 UUID, made of the process and a counter. */
 static void make_id(int process, uint32_t number, uint8_t id[16])
 {
     LS_ASSERT(process >= 0 && process < WORLD_PROCESSES_MAX);

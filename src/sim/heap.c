@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The heap of one process: first fit from the lowest address. Freed memory is zeroed and merged, so that the
- * image depends on the blocks that are allocated, and little on how that came about. */
+/* The heap of one process: first fit. Freed memory is zeroed and merged, so its bytes show little history. */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -92,7 +91,7 @@ void *heap_alloc(int p, size_t size, enum heap_owner owner)
     return chunk_at(heap, at) + 1;
 }
 
-/* Joins free neighbours; gives a free end back. */
+/* Joins free neighbours, and gives up a free end. */
 static void merge(int p)
 {
     struct heap *heap = heap_at(p);

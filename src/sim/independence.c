@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A step that may go before all others, so that a search does this step alone (partial order, persistent
- * set).
+/* A step that may go before all others: a search does it alone (partial order, persistent set).
  *
- * Definition: the step delivers the one message that process p can be given now. The process runs, and no
- * failure of an allocation or call waits for it. It has one handle and no timer armed, and its program waits.
- * So only its own callbacks go on with the step. The coordinator asks idle() when a node of p is created, and
- * a delivery may change the answer. So while a create of p has no answer, idle() has to be false.
+ * Definition: the step delivers the one message that process p can be given now. The process runs, with one
+ * handle, no timer armed, no failing allocation or call ahead, no retry that fired in vain, and a program
+ * that waits. So only its own callbacks go on with the step. The coordinator asks idle() when a node of p is
+ * created, and a delivery may change the answer. So idle() is false while a create of p has no answer.
  *
  * Claim: if others act first, the delivery stays possible, and both orders lead to the same state. Why:
  *
- * - WORLD_ALONE: no fault is left or in force at the servers, and p's link and session stand. Actions that
- *   come first can only add messages behind the delivered one. The delivery can only add requests behind
- *   those that the servers have yet to read.
+ * - WORLD_ALONE: no fault is left or in force at the servers, and p's link and session stand. Earlier actions
+ *   only add messages behind the delivered one. The delivery only adds requests behind those that the servers
+ *   have yet to read.
  * - WORLD_ALONE_IF_UNUSED: the message is a reply that has arrived, or the client library's own word on the
  *   link or the session. No change of the link or session takes it away, and no fault is left that stops p.
- *   Actions that come first may change what the library holds for p, so the callback must not use it.
+ *   Earlier actions may change what the library holds for p, so the callback must not use it.
  *
- * Example: the session event and the failed completions of one cut are delivered one after the other. Other
- * steps come between only if a judge sees the deliveries or a callback uses the library.
+ * Example: one cut fails two requests of p. Its session event and both completions are delivered in a row.
+ * Steps of others come in between only if a judge sees a delivery or a callback uses the library.
  *
  * The search checks the blocks that the step reads and changes, and the events that judges see
  * (explore/persistent_set.h). Checked by tests/explore/test_partial.c. */
@@ -27,15 +26,14 @@
 
 #include "base/assert.h"
 
-/* Faults on processes. A fault that one coordinator has of its own may be one, so all of these count. */
+/* Faults on processes. A coordinator's own fault may be on a process, so all of these count. */
 #define FAULTS_OF_PROCESSES                                                                                  \
     (1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |                          \
      1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_CALL | ~0u << WORLD_FAULT_OWN)
 
-/* Summary of the enabled actions of one process. */
 struct picture {
     int deliveries, delivery; /* number of deliveries, and index of the last one */
-    bool link_changes;        /* an action may change the link or the session */
+    bool link_changes;        /* some action may change the link or the session */
     bool acts;                /* some action is no delivery, no such change and no apply */
 };
 
@@ -65,7 +63,7 @@ static bool just_runs(int p)
            !process_tired(p) && pack_first(&pack, LIST_TIMER) == NULL;
 }
 
-/* Returns whether idle() of the process is true, and will be asked when its node is created. */
+/* Returns whether the coordinator is going to ask idle(), at a create of p, and idle() is true now. */
 static bool is_to_be_asked(int p)
 {
     return the_world.coordinator->creates(p) && process_says_idle(p);

@@ -21,9 +21,6 @@ static const char *lock_name(int lock)
     return name != NULL ? name : strrchr(the_world.lock_path[lock], '/') + 1;
 }
 
-/* ---- writing ---- */
-
-/* Returns the index of an expiry's session among the live sessions of its process. */
 static int session_index(const struct action *expire)
 {
     struct action out[COORD_SESSIONS_MAX];
@@ -91,7 +88,7 @@ static void label_client(const struct action *action, char *label)
     }
 }
 
-/* Appends which link of the process it is; the first needs no word. */
+/* Appends the index of a link among those of the process; nothing for the first. */
 static void add_link(char *label, int nth)
 {
     size_t size = strlen(label);
@@ -176,8 +173,6 @@ void world_label(struct world *world, const struct action *action, char label[WO
     }
 }
 
-/* ---- reading ---- */
-
 #define WORDS_MAX 12
 
 struct words {
@@ -250,7 +245,7 @@ static bool option(const char *word, const char *name, int32_t *value)
     return true;
 }
 
-/* Returns the coordinator's kind with this word and one of the traits (without `with`: none); -1 = none. */
+/* Returns the coordinator's kind with this word, with one of the traits (or without all); -1 = none. */
 static int find_kind(const char *word, unsigned traits, bool with)
 {
     for (int k = 0; k < ACTION_KINDS; k++) {
@@ -377,7 +372,6 @@ static int parse_path(struct world *world, const struct words *words, struct act
     return 0;
 }
 
-/* Reads the lock. A world with one lock leaves it out of the label. */
 static int parse_contender(const struct words *words, struct action *action, const char **why)
 {
     const char *word = words->count > 2 ? words->word[2] : NULL;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The kinds of lock, as a table for scenario files, lists and messages. The promises of a kind follow from
- * the specs of its locks (lockstep/lock_spec.h). No judge and no driver asks for a kind by name.
- * docs/adding-a-lock-kind.md adds one. */
+/* The kinds of lock, as a table for scenario files, lists and messages. Judges and drivers ask for the specs
+ * of locks (lockstep/lock_spec.h), not for a kind. docs/adding-a-lock-kind.md adds one. */
 #ifndef SIM_LOCK_KINDS_H
 #define SIM_LOCK_KINDS_H
 
@@ -12,7 +11,7 @@
 
 #define LOCKS_OF_A_KIND_MAX 2
 
-/* One of the locks that a line of this kind declares. */
+/* A lock that a line of this kind declares. */
 struct lock_of_kind {
     const char *suffix; /* text behind the line's name; "" = none; NULL = end of the list */
     uint8_t mode;       /* enum ls_lock_mode */
@@ -20,7 +19,7 @@ struct lock_of_kind {
 
 struct lock_kind {
     const char *word;         /* first word of its line in scenario files */
-    const char *usage, *help; /* for `lockstep list verbs`: the line, and half a sentence */
+    const char *usage, *help; /* the line, and half a sentence, for `lockstep list verbs` */
     bool has_units;           /* the line takes capacity=N and count=N */
     uint8_t loss;             /* enum ls_lock_loss, of each lock */
     struct lock_of_kind lock[LOCKS_OF_A_KIND_MAX];

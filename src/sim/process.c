@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Processes: calls of a recipe, and its reports. Each call is bracketed, so that calls of zookeeper.h and of
- * the environment within it belong to its process (D3b). */
+/* Processes: calls of a recipe, and its reports. Within a call, all calls of the client library and of the
+ * environment belong to its process (D3b). */
 #include "base/assert.h"
 #include "sim/abilities.h"
 #include "sim/world.h"
@@ -10,14 +10,13 @@
 #include <lockstep/error.h>
 #include <stdio.h>
 
-/* Always inlined: a call behind zones_paint_stack() would leave addresses where the recipe's frame is
- * next. */
+/* Always inlined: a call behind zones_paint_stack() would leave addresses on the painted stack. */
 static inline __attribute__((always_inline)) const struct ls_recipe *recipe(void)
 {
     return the_world.options.recipe;
 }
 
-/* Begins a call. A recipe may write anywhere in its memory. Other blocks are marked by their writers. */
+/* Begins a call. A recipe may write anywhere in its memory; other blocks are marked by their writers. */
 static void admit(int p)
 {
     LS_ASSERT(the_world.locked == 0 && the_world.in_callback == 0);
@@ -27,8 +26,8 @@ static void admit(int p)
     the_world.coordinator->enter(p);
 }
 
-/* Begins a call and returns the state. Paints the stack last, called from the caller's frame: the recipe is
- * called from there next, and has its frame there. */
+/* Begins a call, returns the state. Paints the stack last, in the caller: the recipe's frame is there
+ * next. */
 static inline __attribute__((always_inline)) void *enter(int p)
 {
     void *state = process_state(p);
@@ -39,13 +38,12 @@ static inline __attribute__((always_inline)) void *enter(int p)
     return state;
 }
 
-/* Asks the recipe for a broken invariant, behind each call but stop(). */
 static void ask_wrong(int p)
 {
     if (recipe()->wrong == NULL || the_world.stopping) {
         return;
     }
-    static char told[96]; /* the text is the recipe's, and may be anything */
+    static char told[96]; /* a copy, because the recipe may change its text */
     the_world.asked = p;
     const char *text = recipe()->wrong(process_state(p));
     if (text != NULL) {
@@ -73,7 +71,7 @@ static void leave(void)
     ask_wrong(p);
 }
 
-/* Begins a call, unless an owner acts within a report: that is part of the call that reports. */
+/* Begins a call. An owner that acts within a report does so in the call that reports. */
 static inline __attribute__((always_inline)) void *enter_verb(int p)
 {
     return the_world.reacting ? process_state(p) : enter(p);
@@ -99,7 +97,6 @@ struct slot *process_slot(int p, int lock, int owner)
     return NULL;
 }
 
-/* Returns whether a slot, or NULL, may follow this one: by lock, then by owner. */
 static bool is_in_order(const struct rec *slot, const struct rec *next)
 {
     return next == NULL || slot->tag < next->tag || (slot->tag == next->tag && slot->word < next->word);
@@ -169,7 +166,7 @@ void process_start(int p)
     }
 }
 
-/* Forgets what the process knew. Its count of attempt ids goes on, so that ids stay unique. */
+/* Forgets all of the process but its count of attempt ids, because ids stay unique. */
 static void wipe(int p)
 {
     struct process *process = process_mark(p);
@@ -200,7 +197,6 @@ static void end_beliefs(int p)
     }
 }
 
-/* Returns whether completions get lost, and with them the memory that they would free. */
 static bool may_lose_memory(void)
 {
     return (the_world.options.defects & WORLD_DEFECT_DROP_AT_CLOSE) != 0;
@@ -216,7 +212,6 @@ static void tell_leak(int p, struct heap_use use)
     }
 }
 
-/* Tells of damage and leaks before the memory is forgotten. */
 static void check_memory_at_stop(int p)
 {
     if (the_world.zoned && !zones_are_whole(p)) {
@@ -258,14 +253,12 @@ void process_crash(int p)
 
 /* ---- client verbs ---- */
 
-/* Returns whether stop(), or close() of this lock, is under way. */
 static bool is_ending(int lock)
 {
     return the_world.stopping || the_world.closing == 1 + lock;
 }
 
-/* Notes and shows a request. `call`: a bit for each lock of a call for several. Returns false without
- * room. */
+/* Notes and shows a request. `call`: bits of the locks of a call for several, else 0. False: no room. */
 static bool ask(int p, int lock, int owner, int timeout_ms, unsigned call)
 {
     LS_ASSERT(call == 0 || (call >> lock & 1u) != 0);
@@ -283,7 +276,7 @@ static bool ask(int p, int lock, int owner, int timeout_ms, unsigned call)
     return true;
 }
 
-/* Notes and shows that a call was refused. Behind a report this is one answer too many, for judges to see. */
+/* Notes and shows that a call was refused. If it was reported too, judges see one answer too many. */
 static void refuse(int p, int lock, int owner, int rc)
 {
     struct slot *slot = process_slot(p, lock, owner);
@@ -332,7 +325,7 @@ void process_acquire(int p, int lock, int owner, int timeout_ms)
     }
 }
 
-/* Cancels an acquire; one for several locks ends as a whole. */
+/* Cancels an acquire, with all locks of its call. */
 void process_cancel(int p, int lock, int owner)
 {
     const struct slot *slot = process_slot(p, lock, owner);
@@ -349,9 +342,9 @@ void process_cancel(int p, int lock, int owner)
     leave();
 }
 
-/* A call of release() that has not returned. A FREED report within it is shown behind its RELEASED. */
+/* A call of release() that has not returned. A FREED within it is shown behind its RELEASED. */
 struct release {
-    struct release *outer; /* the release() around it, or another lock of its release_all() */
+    struct release *outer; /* of the release() around it, or of another lock of its release_all() */
     int lock, owner;
     bool freed_waits;
     struct event freed;
@@ -419,7 +412,7 @@ void process_release_all(int p, const struct action *action)
     }
 }
 
-/* The resource compares the token with the newest that it took; guarded, the ensemble looks for the node. */
+/* The resource of an unguarded write refuses a token that is older than the newest it took. */
 void process_write(int p, int lock, int owner, bool guarded)
 {
     const struct slot *slot = process_slot(p, lock, owner);
@@ -458,7 +451,7 @@ void process_revocable(int p, int lock)
     tell_of_lock(EVENT_LISTENS, p, lock, rc);
 }
 
-/* Shows the request first: its answer may come before revoke() returns. */
+/* Shows the request first, because its answer may come before revoke() returns. */
 void process_revoke(int p, int lock, int place)
 {
     LS_ASSERT(recipe_can_revoke(recipe()));
@@ -471,7 +464,7 @@ void process_revoke(int p, int lock, int place)
     }
 }
 
-/* Shows the capacity first, unless the recipe reports it: waiters may be granted within set_capacity(). */
+/* Shows the capacity first, as set_capacity() may grant. A recipe with `count` reports it itself. */
 void process_resize(int p, int lock, int capacity)
 {
     LS_ASSERT(recipe_can_resize(recipe()) && capacity > 0);
@@ -491,8 +484,7 @@ bool process_has_closed(int p, int lock)
     return (process_at(p)->closed >> lock & 1) != 0;
 }
 
-/* Ends the holds of a closed lock, as the recipe promises. Judges see acquires that stay without an
- * answer. */
+/* Ends the holds of a closed lock, as its recipe promises. Judges see acquires that stay unanswered. */
 static void end_holds(int p, int lock)
 {
     struct pack pack = process_pack(p);
@@ -521,7 +513,6 @@ void process_close(int p, int lock)
     tell_of_lock(EVENT_LOCK_CLOSED, p, lock, rc < 0 ? rc : 0);
 }
 
-/* Opens a closed lock; without memory it stays closed. */
 void process_open(int p, int lock)
 {
     LS_ASSERT(process_has_closed(p, lock));
@@ -551,7 +542,7 @@ void process_wake_all(void)
     }
 }
 
-/* If the process can only wait for news, forgets that its retry fired in vain: news would do that anyway. */
+/* Clears `tired` if the process can only wait for news, which would clear it too: one state, not two. */
 static void forget_tiredness(int p)
 {
     if (process_tired(p) && !timers_of_work(p) && !the_world.coordinator->awaits(p)) {
@@ -594,7 +585,7 @@ void process_run_step(const struct action *step)
         process_wake(p);
     }
     if (news.client) {
-        repeats_forget(p); /* an answer alone is no news for a timer that asks again */
+        repeats_forget(p); /* an answer is no news for a timer that asks again */
     }
     if (runs) {
         leave();
@@ -637,7 +628,7 @@ void process_fire(int p, int index)
 
 /* ---- reports ---- */
 
-/* Cancels within a report: the answer is there, so nothing is left to be canceled. */
+/* Cancels within the report of an answer: nothing is left to cancel, so the refusal is shown. */
 static void react_by_cancel(int p, int lock, int owner)
 {
     int rc = recipe()->cancel(process_state(p), lock, owner);
@@ -648,8 +639,8 @@ static void react_by_cancel(int p, int lock, int owner)
     }
 }
 
-/* Does what the program says for the report of an answer. Answers within that call are not reacted to. A
- * close leads to no other close, and a process that stops does nothing more. */
+/* Does the program's verb for the report of an answer. Within it, no other report leads to a verb. Nor does
+ * one in stop(), and a close leads to no other close. */
 static void react(int p, int lock, int owner, bool failed)
 {
     bool acts = the_world.programmed && recipe()->in_reports && !the_world.stopping;
@@ -740,7 +731,7 @@ static void report_freed(int p, const struct ls_report *report)
     }
 }
 
-/* Marks a hold as lost. Its owner waits again if the lock's spec says so; else a release has to tell it. */
+/* Marks a hold as lost. Its owner waits again if the lock's spec says so, and else has to release it. */
 static void lose_hold(struct slot *slot)
 {
     bool again = slot->rec.tag < the_world.options.locks &&
@@ -870,8 +861,7 @@ static void ask_slot(int p, struct slot *slot)
     }
 }
 
-/* Asks for the guard of an owner that does not hold. It must get none: if its node stands, the check would
- * let its write pass. */
+/* Asks for the guard of an owner that does not hold. With one, its write would pass while its node exists. */
 static void ask_for_guard(int p, const struct slot *slot)
 {
     LS_ASSERT(the_world.asked < 0 && (slot->depth == 0 || slot->lost));
@@ -883,8 +873,8 @@ static void ask_for_guard(int p, const struct slot *slot)
     }
 }
 
-/* Makes a call that has to be refused: release() for an owner that waits, cancel() for one that does not.
- * Owners that wait and hold are passed over, and so are closed and undeclared locks. */
+/* Makes a call that has to be refused: release() for an owner that only waits, cancel() for one that does not
+ * wait. Leaves out owners that wait and hold, and closed or undeclared locks. */
 static void ask_refusal(int p, const struct slot *slot)
 {
     static char told[64];
@@ -907,7 +897,7 @@ static void ask_refusal(int p, const struct slot *slot)
     }
 }
 
-/* Asks a process for its beliefs. A paused one is asked too: its answer on resuming counts (D5). */
+/* A paused process is asked too: it will answer so when it is resumed. */
 void process_ask_belief(int p)
 {
     struct pack pack = process_pack(p);
@@ -934,7 +924,6 @@ void process_ask_belief(int p)
     }
 }
 
-/* Tells of work that is left over: at rest it is never done. */
 static void ask_idle(void *ctx)
 {
     int p = *(int *)ctx;
@@ -959,10 +948,9 @@ static void rehearse_stop(void *ctx)
     rehearsal->left = heap_use(rehearsal->process);
 }
 
-/* Tells of the leak that a stop would leave now. */
 static void ask_leak(int p)
 {
-    static struct rehearsal rehearsal; /* not on a stack that recipes share */
+    static struct rehearsal rehearsal; /* static: recipes write on this stack */
     rehearsal = (struct rehearsal){.process = p};
     if (process_running(p) && guard_rehearse(rehearse_stop, &rehearsal)) {
         tell_leak(p, rehearsal.left);

@@ -3,21 +3,20 @@
 
 /* Programs: the operations that owners of a process do, and which of them is next.
  *
- * A program is one list of operations, or one list for each owner (a task). Each list has a counter of its
- * own in the block of the process. An operation waits for the answers that its list asked for before. Answers
- * to other owners that have tasks do not matter to it. */
+ * A program is one list of operations, or one for each owner (a task). Each list has a counter in the block
+ * of the process. An operation waits for the answers to earlier operations of its list. A task does not wait
+ * for answers to other owners. */
 #include "base/assert.h"
 #include "sim/abilities.h"
 #include "sim/world.h"
 
 #include <string.h>
 
-/* One list of operations. */
 struct list {
     const struct action *ops;
     int count;
     bool endless;
-    int owner; /* owner whose answers the list waits for; -1 = all owners */
+    int owner; /* owner whose answers the list waits for; -1 = all */
 };
 
 static const struct world_program *program(int p)
@@ -42,7 +41,7 @@ static struct list list_at(int p, int which)
     return (struct list){all->ops + task->begin, task->end - task->begin, task->endless, task->owner};
 }
 
-/* Returns the list with the owner's operations; -1 = none. */
+/* Returns the index of the list with the owner's operations; -1 = none. */
 static int list_of(int p, int owner)
 {
     for (int i = 0; i < program_lists(p); i++) {
@@ -66,7 +65,6 @@ void program_rewind(int p)
     memset(process->pc, 0, sizeof process->pc);
 }
 
-/* Returns the next step, or NULL. An endless list begins again behind its last step. */
 static const struct action *upcoming(const struct list *list, int pc)
 {
     LS_ASSERT(pc >= 0 && pc <= list->count);
@@ -76,7 +74,7 @@ static const struct action *upcoming(const struct list *list, int pc)
     return pc >= 0 ? &list->ops[pc] : NULL;
 }
 
-/* Returns the last operation before `pc` of this kind, lock and owner (lock -1: of any); NULL = none. */
+/* Returns the last operation before `pc` of this kind, lock and owner, or NULL; `lock` -1 = of any. */
 static const struct action *last_op(const struct list *list, int pc, enum action_kind kind, int lock,
                                     int owner)
 {
@@ -104,22 +102,20 @@ const struct action *program_last_acquire(int p, int lock, int owner)
     return last_op(&list, process_at(p)->pc[which], ACTION_ACQUIRE, lock, owner);
 }
 
-/* Returns whether the list waits for the answer to its last such operation. */
+/* Returns whether the list waits for the answer to its last such operation: that has no ACTION_NOWAIT. */
 static bool is_awaited(const struct list *list, int pc, enum action_kind kind, int lock, int owner)
 {
     const struct action *op = last_op(list, pc, kind, lock, owner);
     return op == NULL || (op->modes & ACTION_NOWAIT) == 0;
 }
 
-/* Returns whether the step is about the lock that the slot waits for. Then it waits for the answer, also
- * behind an operation that the list does not wait for. */
+/* Returns whether the step needs the slot's lock. Then it waits for the answer in spite of ACTION_NOWAIT. */
 static bool is_about(const struct action *op, const struct slot *slot)
 {
     bool of_slot = op->kind == ACTION_ACQUIRE || op->kind == ACTION_RELEASE || op->kind == ACTION_WRITE;
     return of_slot && action_has_lock(op, slot->rec.tag) && op->owner == slot->rec.word;
 }
 
-/* Returns whether an answer has to come before this step. */
 static bool waits(int p, const struct list *list, int pc, const struct action *op)
 {
     struct pack pack = process_pack(p);
@@ -148,7 +144,7 @@ const struct action *program_next_op(int p, int which)
     return (process->started || op->kind == ACTION_START) && !waits(p, &list, pc, op) ? op : NULL;
 }
 
-/* Returns the list whose next step is this action; -1 = none. */
+/* Returns the index of the list whose next step is this action; -1 = none. */
 static int list_at_step(const struct action *action)
 {
     for (int i = 0; i < program_lists(action->process); i++) {
@@ -184,8 +180,8 @@ int world_program_step(struct world *world, const struct action *action)
     return step;
 }
 
-/* Returns whether a step has lost its meaning. Its lock is not held, as the acquire failed; or is closed, or
- * already open. Or the recipe cannot revoke, close locks, or change a capacity. */
+/* Returns whether a step has lost its meaning: its lock is closed, is already open, or is not held, as its
+ * acquire failed. Or the recipe lacks the function for it. */
 static bool is_void(int p, const struct action *op)
 {
     const struct ls_recipe *recipe = the_world.options.recipe;

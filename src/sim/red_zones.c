@@ -25,7 +25,7 @@
 #include <string.h>
 
 #define ZONE 0xfd
-#define FREED 0xdd /* as a pointer no address, as a number negative */
+#define FREED 0xdd /* no address as a pointer, negative as a number */
 #define FRESH 0xbe
 #define FRESH_WORD 0xbebebebeu
 #define ZONE_BYTES 16u
@@ -88,8 +88,6 @@ size_t zones_state(void)
     return STATE_AT;
 }
 
-/* ---- chunks ---- */
-
 static struct chunk *chunk_at(struct heap *heap, uint32_t offset)
 {
     return (struct chunk *)(void *)byte_at(heap, offset);
@@ -102,7 +100,6 @@ static uint32_t check_of(const struct chunk *chunk, uint32_t at)
     return (sum ^ sum >> 13) * 0xc2b2ae3du ^ chunk->owner;
 }
 
-/* Returns the end of the last chunk. */
 static uint32_t end_of(const struct heap *heap)
 {
     return heap->head.used - TAIL_BYTES;
@@ -143,8 +140,6 @@ static void write_chunk(struct heap *heap, uint32_t at, uint32_t size, uint32_t 
     memset(block, owner == HEAP_MALLOC ? byte_of(FRESH) : 0, asked);
     fill(block + asked, room - asked, ZONE);
 }
-
-/* ---- life ---- */
 
 static void fill_zones(struct heap *heap)
 {
@@ -187,9 +182,7 @@ void zones_scrub(int p)
     LS_ASSERT(heap->start == 0 && heap->state_size == 0);
 }
 
-/* ---- blocks ---- */
-
-/* Returns the first free chunk that is large enough, or the end; 0 if a head is damaged. */
+/* Returns a free chunk of at least `need` bytes, or else the end; 0 = a head is damaged. */
 static uint32_t find_room(struct heap *heap, uint32_t need)
 {
     uint32_t at = heap->start;
@@ -204,7 +197,7 @@ static uint32_t find_room(struct heap *heap, uint32_t need)
     return at;
 }
 
-/* Moves the end of the chunks, with the tail. Returns false if the heap is full. */
+/* Moves the end of the chunks, and the tail. Returns false if the heap is full. */
 static bool move_end(int p, uint32_t end)
 {
     LS_ASSERT(end % 16 == 0);
@@ -216,7 +209,6 @@ static bool move_end(int p, uint32_t end)
     return true;
 }
 
-/* Joins free neighbours; gives a free end back. */
 static void merge(int p)
 {
     struct heap *heap = heap_at(p);
@@ -235,7 +227,7 @@ static void merge(int p)
     }
 }
 
-/* Frees the chunks that were freed in this call. Returns whether there were some. */
+/* Frees the chunks of HEAP_LATE. Returns whether there were some. */
 static bool hand_back(int p)
 {
     struct heap *heap = heap_at(p);
@@ -346,7 +338,7 @@ void zones_free(int p, void *memory, enum heap_owner owner)
         return;
     }
     if (next_of(heap, at) == 0) {
-        return; /* zones_are_whole() tells of it */
+        return;
     }
     if (!chunk_is_whole(heap, at)) {
         world_note_offence(EVENT_OFFENCE_BLOCK_BOUNDS, NULL); /* freeing writes over the evidence */
@@ -357,8 +349,6 @@ void zones_free(int p, void *memory, enum heap_owner owner)
         merge(p);
     }
 }
-
-/* ---- what is not the recipe's ---- */
 
 static bool state_is_whole(struct heap *heap)
 {
@@ -371,8 +361,7 @@ static bool state_is_whole(struct heap *heap)
                    byte_of(ZONE));
 }
 
-/* Returns what is wrong with chunks, tail and the zeros behind; EVENT_OFFENCES = nothing. Sets *late if a
- * chunk was freed in this call. */
+/* Returns the offence in chunks, tail and zeros; EVENT_OFFENCES = none. Sets *late if one is HEAP_LATE. */
 static enum event_offence chunks_are_wrong(struct heap *heap, bool *late)
 {
     uint32_t at = heap->start;
@@ -408,9 +397,7 @@ bool zones_are_whole(int p)
     return wrong == EVENT_OFFENCES;
 }
 
-/* ---- other bytes in what is not to be read ---- */
-
-/* Paints words that were not set since they came from malloc(), or were moved from there. */
+/* Paints words that still hold FRESH, from malloc() or as copies, and so were not set. */
 static void paint_unset(unsigned char *bytes, size_t size)
 {
     for (size_t at = 0; at + 4 <= size; at += 4) {
@@ -451,8 +438,8 @@ void zones_paint(int p)
     fill(byte_at(heap, at), TAIL_BYTES, FREED);
 }
 
-/* Paints the stack where the recipe's next frame is. The frame holds `below` alone, whose words are aligned
- * like any frame, so that no gap is left above them. A sanitizer would place the bytes elsewhere. */
+/* The frame holds `below` alone, whose words are aligned like any frame, so that no gap is left above them. A
+ * sanitizer would place the bytes elsewhere. */
 __attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void zones_paint_stack(void)
 {
     static uint64_t word;

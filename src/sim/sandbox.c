@@ -21,7 +21,7 @@ bool world_guard_is_set(void)
     return guard != NULL;
 }
 
-/* Returns the process whose recipe is being called or asked; -1 if there is none. */
+/* Returns the process whose recipe is being called or asked; -1 = none. */
 static int called(void)
 {
     return the_world.running != 0 ? the_world.running - 1 : the_world.asked;
@@ -68,7 +68,7 @@ size_t world_alloc_size(const void *memory)
     return known ? zones_size(the_world.running - 1, memory, HEAP_MALLOC) : 0;
 }
 
-/* A step of no process calls no recipe. An offence in it names process 0: only that it was one counts. */
+/* A step of no process names process 0: only the offence counts then. */
 void world_tell_offence(int p, enum event_offence offence, const char *where)
 {
     bool known = p >= 0 && p < the_world.options.processes;
@@ -83,15 +83,14 @@ void world_note_offence(enum event_offence offence, const char *where)
     world_tell_offence(called(), offence, where);
 }
 
-/* Crashes a process whose memory may be damaged. */
 static void drop_process(int p)
 {
     zones_scrub(p);
     process_crash(p);
 }
 
-/* Tells why a call did not come back. The process whose recipe was being called crashes, as its recipe is
- * half done. If no recipe was being called, the offence is told of the step's process, which goes on. */
+/* Tells why a call did not come back. The process whose recipe was being called crashes, because that is half
+ * done. If no recipe was, the offence is told of the step's process, which goes on. */
 static void give_up(int process, enum event_offence offence, const char *where)
 {
     int p = called();
@@ -104,7 +103,6 @@ static void give_up(int process, enum event_offence offence, const char *where)
     }
 }
 
-/* Tells of changed lent memory. Crashes a process whose memory is damaged: it may hold anything. */
 static void check_memory(int p)
 {
     if (!the_world.zoned || !the_world.entered) {
@@ -118,7 +116,6 @@ static void check_memory(int p)
     }
 }
 
-/* Tells of a read of memory that a recipe may not read. */
 static void tell_read(int p, enum event_offence read)
 {
     if (read != EVENT_OFFENCES) {
@@ -126,7 +123,7 @@ static void tell_read(int p, enum event_offence read)
     }
 }
 
-/* Calls fn(ctx) from one place: addresses on the stack are then the same in all runs of a step. */
+/* Calls fn(ctx) from one place, so that addresses on the stack are the same in all runs of a step. */
 static __attribute__((noinline)) bool call(void (*fn)(void *ctx), void *ctx, enum event_offence *offence,
                                            const char **where)
 {
@@ -134,7 +131,7 @@ static __attribute__((noinline)) bool call(void (*fn)(void *ctx), void *ctx, enu
     return guard->call(fn, ctx, offence, where);
 }
 
-/* Calls fn(ctx), and puts back what it changed outside of the arena; the caller puts back the rest. */
+/* Calls fn(ctx), and puts variables of the recipe back; the caller puts back the world. */
 static bool call_aside(void (*fn)(void *ctx), void *ctx)
 {
     enum event_offence offence;
@@ -144,7 +141,6 @@ static bool call_aside(void (*fn)(void *ctx), void *ctx)
     return came_back;
 }
 
-/* Crashes the process that the client library ended in this step. Its end has been told already. */
 static void bury_aborted(void)
 {
     int p = the_world.aborted - 1;

@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Recipes that are not to be trusted (D3b): the loader of one sets a guard that watches its steps. */
+/* Recipes that are not trusted (D3b): their loader sets a guard, which watches their steps. */
 #ifndef SIM_SANDBOX_H
 #define SIM_SANDBOX_H
 
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct world_guard {
-    /* Calls fn(ctx). Returns false if it did not come back: *offence says why, *where in which function.
-     * *where may be NULL, and is valid until the next call. */
+    /* Calls fn(ctx). Returns false if it did not come back: for the reason *offence, in the function *where,
+     * which may be NULL and is valid until the next call. */
     bool (*call)(void (*fn)(void *ctx), void *ctx, enum event_offence *offence, const char **where);
 
-    /* Puts back memory that no recipe may change. Returns whether the last call changed some. */
+    /* Puts back memory that no recipe may change. Returns whether the call changed some; *where = its
+     * name. */
     bool (*changed)(const char **where);
 };
 
-/* Sets the guard of this process and its forks; NULL = recipes are trusted. *guard has to live for ever. */
+/* Sets the guard of this process and its forks; NULL = recipes are trusted. *guard is used for ever. */
 void world_set_guard(const struct world_guard *guard);
 
-/* Returns whether a guard is set. */
 bool world_guard_is_set(void);
 
 /* Returns whether a recipe is being called right now, and no judge looks at an event. Async-signal-safe. */
 bool world_in_recipe(void);
 
-/* Receives `size` bytes, without a zero behind them, that a recipe has written for a look inside. */
+/* Receives `size` bytes, without a zero behind them, that a recipe has written for people to read. */
 typedef void (*world_output_fn)(void *ctx, int process, const char *text, size_t size);
 
-/* Sets the receiver in this process and its forks; NULL, as at first = none. */
+/* Sets the receiver in this process and its forks; NULL = none, as at first. */
 void world_set_output(world_output_fn output, void *ctx);
 
-/* Hands the receiver what the called recipe writes; drops it in a step that will be done again. */
+/* Hands output of the called recipe to the receiver; drops it in a step that will be done again. */
 void world_put_output(const char *text, size_t size);
 
 /* Returns the number of guarded calls so far; each run of a step counts. Async-signal-safe. */
@@ -42,12 +42,12 @@ unsigned long world_calls(void);
 
 #define WORLD_HEAP_BYTES 32768 /* bytes of a process: its state, its blocks, and what lies around them */
 
-/* Returns memory of the process that is being called, aligned to 16 and not set, as from malloc(). NULL = no
- * process is being called, or its memory is full. */
+/* Returns memory of the process that is being called, aligned to 16 and not set. NULL = no process is being
+ * called, or its memory is full. */
 void *world_alloc(size_t size);
 void world_free(void *memory);
 
-/* Returns the bytes that a block was asked for with; 0 if it is none of the process that is being called. */
+/* Returns the size that a block of the called process was asked for with; 0 = there is no such block. */
 size_t world_alloc_size(const void *memory);
 
 #endif

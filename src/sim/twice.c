@@ -5,9 +5,10 @@
  *
  * Definition: a recipe must not read memory that has not been set (the stack below it, a block from
  * malloc()). Nor may it read free memory, a zone, or memory that was lent to a callback that is over. The
- * step is first done with all such memory painted with a byte of PAINTS, and undone. Memory that was lent
- * cannot be accessed at all then. Afterwards the step is done with the bytes that such memory always holds:
- * FRESH, FREED, ZONE, or those of the coordinator. With WORLD_DOUBT_ALL each byte of PAINTS has its run.
+ * step is first done with all such memory painted with a byte of PAINTS, and undone. Lent memory cannot be
+ * accessed then if a word of the state points into it. Afterwards the step is done with the bytes that such
+ * memory always holds: FRESH, FREED, ZONE, or those of the coordinator. With WORLD_DOUBT_ALL each byte of
+ * PAINTS has its run.
  *
  * Claim: if two runs differ, the recipe has read such memory, or is not deterministic. Why: all else is the
  * same for both. Runs differ if one does not come back, or if their events or a block of the arena differ.
@@ -26,21 +27,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_STEPS 16 /* of each kind, done twice with WORLD_DOUBT_FIRST */
+#define FIRST_STEPS 16 /* of each kind, with WORLD_DOUBT_FIRST */
 #define KINDS_MAX 4096
-#define SEARCH_OF 64  /* of later ones, about one of so many */
-#define RANDOM_OF 256 /* the same with WORLD_DOUBT_FEW */
+#define SEARCH_OF 64  /* then about one of so many */
+#define RANDOM_OF 256 /* about one of so many, with WORLD_DOUBT_FEW */
 #define PAINTS_COUNT 2
 
 static const unsigned char PAINTS[PAINTS_COUNT] = {0, 0x31}; /* a zero, and a positive number */
 
-/* The part of the world outside of the arena's blocks, without the options. */
+/* The world outside of the arena's blocks, without the options. */
 struct aside {
     struct arena arena;
     unsigned char rest[sizeof(struct world) - offsetof(struct world, observer)];
 };
 
-/* The result of one run of the step. */
 struct result {
     struct arena_image *image; /* NULL: memory was short */
     uint64_t events;
@@ -53,15 +53,14 @@ static uint64_t steps;
 static struct {
     int process;
     struct arena_image *before;
-    struct aside world; /* as it was before the step */
-    int run;            /* index in PAINTS of the present run */
+    struct aside world;
+    int run; /* index in PAINTS of this run */
     struct result painted[PAINTS_COUNT];
 
-    /* Known once the step has been done. */
     uint64_t events;
     enum event_offence offence; /* EVENT_OFFENCES = the runs do not differ */
     unsigned char paint;        /* byte of PAINTS of the run that differs */
-    size_t reason;              /* index in REASONS of the present run */
+    size_t reason;              /* index in REASONS of this run */
     struct arena_image *after;
     struct aside world_after;
 } doubted;
@@ -152,7 +151,6 @@ static struct result result_of(bool came_back)
         .image = arena_save(&the_world.arena), .events = the_world.event_sum, .came_back = came_back};
 }
 
-/* Saves the state before the step. Returns false if memory is short. */
 static bool set_out(void)
 {
     LS_ASSERT(doubted.before == NULL && doubted.after == NULL);

@@ -51,8 +51,6 @@ void world_options_default(struct world_options *options)
     options->budget_total = 255;
 }
 
-/* ---- what judges are told ---- */
-
 void observe(const struct event *event)
 {
     LS_ASSERT(!the_world.observing);
@@ -73,8 +71,6 @@ struct event observe_process(int kind, int p)
     event.now_ms = clock_now_ms();
     return event;
 }
-
-/* ---- layout ---- */
 
 static char *constant_text(const char *a, const char *b)
 {
@@ -154,8 +150,6 @@ static void lay_blocks(const struct world_options *options)
     }
     LS_ASSERT(arena->blocks == 2 + 2 * options->processes);
 }
-
-/* ---- what the coordinator is lent ---- */
 
 static void *host_alloc(int p, size_t size)
 {
@@ -293,8 +287,6 @@ static void lay_out(const struct world_options *wanted)
     state->budget_total = options->budget_total;
 }
 
-/* ---- life ---- */
-
 struct world *world_open(const struct world_options *options, world_observer observer, void *ctx)
 {
     LS_ASSERT(the_world.arena.base == NULL);
@@ -365,8 +357,6 @@ void world_begin(struct world *world)
         }
     }
 }
-
-/* ---- the value ---- */
 
 struct world_image *world_save(struct world *world)
 {
@@ -483,8 +473,6 @@ void world_buy(struct world *world, const uint8_t bought[WORLD_FAULTS])
         state->budget_total = (uint8_t)(world->options.budget_total - total);
     }
 }
-
-/* ---- questions ---- */
 
 const struct coordinator *world_coordinator(void)
 {

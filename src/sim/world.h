@@ -12,28 +12,26 @@
 #include "coord/coordinator.h"
 #include "sim/abilities.h"
 #include "sim/sandbox.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/sim.h>
 
-/* The handle by which a recipe names its process. It lies in the constant region. */
 struct ls_env {
     uint8_t process;
 };
 
-/* The block of the world as a whole. */
 struct world_state {
     struct arena_block head;
     uint8_t budget[WORLD_FAULTS]; /* faults of each kind that may still be bought */
     uint8_t budget_total;         /* faults that may still be bought, over all kinds; 255 = no limit */
-    uint8_t over; /* 1 after world_end_faults(): no more faults; sessions without a handle end for free */
+    uint8_t over; /* 1: after world_end_faults(), when sessions without a handle end for free */
     uint8_t reserved[2];
-    uint32_t repeated; /* a bit for each process with a poll or renewal that has fired since a change */
+    uint32_t repeated; /* a bit for each process that has a record in LIST_REPEAT */
     uint8_t unused[8];
     int64_t newest[WORLD_LOCKS_MAX]; /* newest fencing token that the resource of each lock took; 0 = none */
-    /* without a clock: a bit for each process whose timer of work fired with no change since (D8) */
+    /* a bit for each process whose retry (LS_TIMER_WORK) fired, with no change since; 0 with a clock (D8) */
     uint32_t tired;
-    int32_t now_ms; /* the clock, in ms; 0 without one */
+    int32_t now_ms; /* the clock in ms; 0 without one */
 };
 
 /* ---- process blocks: lists behind struct process ---- */
@@ -44,7 +42,7 @@ struct process {
     struct arena_block head;
     uint8_t started;
     uint8_t crashed;
-    uint8_t paused;              /* as the coordinator has it; a copy, as it is read often */
+    uint8_t paused;              /* a copy of the coordinator's, because it is read often */
     uint8_t fail_in;             /* n: the n-th next allocation fails; 0 = none does */
     uint32_t ids;                /* number of attempt ids handed out; it never restarts */
     uint8_t closed;              /* a bit for each lock that the process has closed */
@@ -54,7 +52,7 @@ struct process {
     struct pack_table table;
 };
 
-/* Belief of a hold that was granted in this step: the recipe has not been asked for it yet. */
+/* The belief in a hold granted in this step, before the recipe is asked for it. */
 #define BELIEF_NONE 3
 
 /* A pair (lock, owner) that waits, holds, has yet to release a lost hold, or has another belief than
@@ -65,7 +63,7 @@ struct slot {
     uint8_t pending; /* 1 = an acquire has no answer yet */
     uint8_t lost;    /* 1 = the hold was lost, and the process was told */
     uint8_t belief;  /* enum ls_belief as announced last, or BELIEF_NONE */
-    uint8_t call;    /* a bit for each lock of one call for several; 0 = a call for one lock */
+    uint8_t call;    /* a bit for each lock of its call for several; 0 = a call for one lock */
     int64_t token;
 };
 
@@ -93,7 +91,7 @@ struct repeat {
 struct world {
     struct arena arena;
     const struct coordinator *coordinator;
-    struct coord_host host; /* functions and data that the coordinator is lent */
+    struct coord_host host;
     struct world_options options;
     world_observer observer;
     void *observer_ctx;
@@ -102,30 +100,30 @@ struct world {
     const char *lock_path[WORLD_LOCKS_MAX]; /* whole path of each lock, chroot included */
     int state_block;
     int judge_block;
-    struct process *process[WORLD_PROCESSES_MAX]; /* address of each process's block, which never moves */
+    struct process *process[WORLD_PROCESSES_MAX];
     int process_block[WORLD_PROCESSES_MAX];
     int heap_block[WORLD_PROCESSES_MAX];
     uint64_t steps;
-    /* a bit for each kind of fault that was ever taken out of its budget; no part of the value */
+    /* a bit for each kind of fault that a budget has paid for in this layout; no part of the value */
     uint32_t paid;
-    uint64_t layouts; /* number of times that a world was laid out */
-    int locked;       /* 1 = the running process holds the environment's mutex */
-    int running;      /* 1 + the process whose recipe is being entered; 0 = none */
-    int asked;        /* process whose recipe answers a question, which changes nothing; -1 = none */
+    uint64_t layouts;
+    int locked;  /* 1: the environment's mutex is held */
+    int running; /* 1 + the process whose recipe is being entered; 0 = none */
+    int asked;   /* process whose recipe answers a question, which changes nothing; -1 = none */
     int in_callback;
-    bool programmed;         /* some process has a program */
-    struct release *release; /* innermost release() under way; NULL = none */
+    bool programmed;
+    struct release *release; /* innermost release() under way, see process.c; NULL = none */
     bool reacting;           /* an owner acts within the report of an answer */
     bool timer_fired;        /* a timer that is no deadline has fired in this step */
     bool lease_timer_fired;  /* a timer that ends a belief in a lease has fired in this step */
-    bool stopping;           /* a recipe's stop() is under way */
-    uint8_t closing;         /* 1 + the lock whose close() is under way; 0 = none */
-    bool zoned;              /* there is a guard: memory of processes has red zones (red_zones.c) */
-    bool entered;            /* a recipe was entered in this guarded call */
+    bool stopping;
+    uint8_t closing; /* 1 + the lock whose close() is under way; 0 = none */
+    bool zoned;      /* there is a guard, and memory has red zones (red_zones.c) */
+    bool entered;    /* a recipe was entered in this guarded step */
     enum world_doubt doubt;
     bool sums;       /* events are added up in event_sum */
     bool muted;      /* events are not shown: the step will be done again */
-    bool observing;  /* the judges look at an event */
+    bool observing;  /* a judge looks at an event */
     uint8_t painted; /* kinds of memory that are painted: PAINT_… */
     uint8_t paint;   /* byte that painted memory holds */
     uint64_t event_sum;
@@ -138,7 +136,7 @@ struct world {
 
 extern struct world the_world;
 
-/* Forgets the call of a recipe that was under way. */
+/* Forgets the call of a recipe that is under way. */
 static inline void world_forget_call(void)
 {
     the_world.locked = the_world.in_callback = the_world.running = 0;
@@ -160,7 +158,7 @@ static inline struct world_state *the_state(void)
     return arena_at(&the_world.arena, the_world.state_block);
 }
 
-/* Returns the clock in ms; 0 without a clock, so that nothing depends on it. */
+/* Returns the clock in ms. Without one returns 0 and reads no block, so that no step depends on it. */
 static inline int32_t clock_now_ms(void)
 {
     return the_world.options.timed ? the_state()->now_ms : 0;
@@ -228,7 +226,7 @@ static inline bool lending_is_same(uint64_t from_0, uint64_t from_1)
     return the_world.coordinator->lending != NULL && the_world.coordinator->lending->is_same(from_0, from_1);
 }
 
-/* Returns whether a guarded write of this owner (-1 = of any) has no answer yet. */
+/* Returns whether a guarded write of this owner has no answer yet; -1 = of any owner. */
 static inline bool write_waits(int p, int owner)
 {
     return the_world.coordinator->write_waits != NULL && the_world.coordinator->write_waits(p, owner);
@@ -236,44 +234,40 @@ static inline bool write_waits(int p, int owner)
 
 void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Tells judges that the recipe being called breaks a rule; `where` = function or text, or NULL. */
+/* Tell judges that the called recipe, or that of p, breaks a rule. `where`: function, text or NULL. */
 void world_note_offence(enum event_offence offence, const char *where);
 
-/* Tells the same of the recipe of process p. */
 void world_tell_offence(int p, enum event_offence offence, const char *where);
 
 /* ---- sandbox.c: steps of recipes that are not to be trusted ---- */
 
-/* Does fn(ctx), a step of this process and kind; kind 0 = recipes are asked for beliefs at most. If there is
- * a guard, the step is guarded: if it does not come back, that is noted, and the process has crashed. */
+/* Does fn(ctx), a step of this process; `kind`: see kind_of() in apply.c. With a guard, a step that does not
+ * come back is noted, and the process whose recipe ran has crashed. */
 void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx);
 
-/* Does fn(ctx) and undoes it. Returns false if it did not come back, or there is no guard. */
+/* Does fn(ctx) and undoes it. False: it did not come back, there is no guard, or memory is short. */
 bool guard_rehearse(void (*fn)(void *ctx), void *ctx);
 
 /* ---- twice.c: reads of memory that is not to be read ---- */
 
 void twice_begin(void);
-/* Counts a step of this kind; returns whether it is to be done twice. */
+/* Counts a step of this kind. Returns whether it is to be done twice. */
 bool twice_is_due(uint32_t kind);
-/* Saves the state before a step of this process. Returns false if memory is short. */
+/* Saves the state before a step of this process. False: memory is short. */
 bool twice_prepare(int process);
-/* Returns true if the step is to be done now with painted memory. twice_end() undoes that. */
+/* Returns true if the step is to be done now with painted memory. twice_end() then undoes it. */
 bool twice_next(void);
 void twice_end(bool came_back);
-/* Compares the runs; to be called behind the step. */
 void twice_compare(void);
-/* Returns true if the step is to be done once more, to find the reason. twice_end_reason() undoes that. */
+/* Returns true if the step is to be done again, to find the reason. twice_end_reason() then undoes it. */
 bool twice_next_reason(void);
 void twice_end_reason(bool came_back);
-/* Returns the offence if the runs differ, otherwise EVENT_OFFENCES. */
+/* Returns the offence; EVENT_OFFENCES = the runs do not differ. */
 enum event_offence twice_verdict(void);
-/* Calls fn by `call`, unseen by judges, and undoes it. Returns false if it did not come back, or memory is
- * short. */
+/* Calls fn(ctx) by `call`, unseen by judges, and undoes it. False: no return, or memory is short. */
 bool twice_rehearse(bool (*call)(void (*fn)(void *ctx), void *ctx), void (*fn)(void *ctx), void *ctx);
-/* Frees what was saved, behind a step that has not come back; `twice` = twice_prepare() was called. */
+/* Frees all that was saved, if `twice`: for a step that has not come back. */
 void twice_drop(bool twice);
-/* Adds an event to event_sum. */
 void twice_note(const struct event *event);
 
 /* ---- process.c: entering recipes ---- */
@@ -287,48 +281,43 @@ void process_cancel(int p, int lock, int owner);
 void process_write(int p, int lock, int owner, bool guarded);
 void process_revocable(int p, int lock);
 void process_revoke(int p, int lock, int place);
-/* Returns whether the process has closed this lock. */
 bool process_has_closed(int p, int lock);
 void process_close(int p, int lock);
 void process_open(int p, int lock);
 void process_resize(int p, int lock, int capacity);
 void process_fire(int p, int timer);
 void process_run_step(const struct action *step);
-/* Lets retries of one process (of all) fire again, as something has changed: see timer_may_fire(). */
+/* Clear `tired` of one process, or of all, because something has changed. */
 void process_wake(int p);
 void process_wake_all(void);
 struct slot *process_slot(int p, int lock, int owner);
-/* Does an action that names several locks. */
 void process_acquire_all(int p, const struct action *action);
 void process_release_all(int p, const struct action *action);
-/* Asks the recipe of one process for its beliefs, and announces changes (D5). */
+/* Asks the recipe of one process for its beliefs, and shows changes (D5). */
 void process_ask_belief(int p);
 
-/* Asks whether the recipe is idle and leaks nothing; at rest only. */
+/* At rest: asks whether the recipe is idle, and would leak at a stop. */
 void process_ask_idle(int p);
 
-/* Returns what idle() answers; false if the recipe has none, has not started, or is being called. */
+/* Returns the answer of idle(); false if the recipe has none, has not started, or is being called. */
 bool process_says_idle(int p);
 void *process_state(int p);
 
 /* ---- program.c: what processes do by themselves ---- */
 
-/* Returns the number of lists of operations in the program, at least 1. */
 int program_lists(int p);
-/* Returns the next step of a list if the process is ready for it, otherwise NULL. Its `process` is unset. */
+/* Returns the next step of a list if the process is ready for it, or NULL. Its `process` is not set. */
 const struct action *program_next_op(int p, int list);
-/* Moves on the list whose next step is this action, if there is one. */
 void program_pass(const struct action *action);
 /* Passes over steps that have lost their meaning. */
 void program_skip_ops(int p);
-/* Returns the last acquire of this lock in the owner's list, or NULL. */
+/* Returns the last acquire of this lock in the owner's list; NULL = none. */
 const struct action *program_last_acquire(int p, int lock, int owner);
-/* Moves each list back to its beginning. */
 void program_rewind(int p);
 
 /* ---- heap.c: the memory of one process ---- */
 
-/* Owner of a block. Only the functions of its owner free it. */
+/* The owner of a block. Only its functions free the block. */
 enum heap_owner {
     HEAP_FREE,
     HEAP_ENV,    /* from ls_env_alloc() */
@@ -337,12 +326,12 @@ enum heap_owner {
     HEAP_LATE,   /* red_zones.c: freed in the call that is under way */
 };
 
-/* Returns a block, zeroed but for HEAP_MALLOC. NULL = the heap is full, which is a trouble, or is damaged. */
+/* Returns a block, zeroed but for HEAP_MALLOC. NULL = the heap is full, which is trouble, or damaged. */
 void *heap_alloc(int p, size_t size, enum heap_owner owner);
 void heap_free(int p, void *memory, enum heap_owner owner);
 bool heap_clear(int p, size_t state_size); /* false: the state is too large, a trouble */
 
-/* Number and bytes of a recipe's blocks: bytes as asked for with zones, multiples of 8 without. */
+/* Number and bytes of a recipe's blocks. Bytes are as asked for with zones, else multiples of 8. */
 struct heap_use {
     uint32_t blocks, bytes;
 };
@@ -353,22 +342,21 @@ struct heap_use heap_use(int p);
 #define HEAP_BYTES WORLD_HEAP_BYTES
 #define HEAP_GAP_BYTES (128u << 10)
 
-/* Returns the offset of the state in a process's heap block. */
 size_t zones_state(void);
 bool zones_clear(int p, size_t state_size);
 void *zones_alloc(int p, size_t size, enum heap_owner owner);
 void zones_free(int p, void *memory, enum heap_owner owner);
 
-/* Returns the bytes that a block was asked for with; 0 if there is no such block. */
+/* Returns the size that a block was asked for with; 0 = there is no such block. */
 size_t zones_size(int p, const void *memory, enum heap_owner owner);
 
-/* Returns whether memory of the process that is not the recipe's is unchanged; asked when a call ends. If so,
- * hands freed blocks back. If not, tells the offence; the caller gives the process up. */
+/* Asked when a call ends: returns whether all memory but the recipe's own is unchanged. If so, hands freed
+ * blocks back. If not, tells the offence; the caller lets the process crash. */
 bool zones_are_whole(int p);
 
-struct heap_use zones_use(int p); /* see struct heap_use */
+struct heap_use zones_use(int p);
 
-/* Kinds of memory that is not to be read. Painted memory of a kind holds `paint` in place of its own byte. */
+/* Kinds of memory that must not be read. Painted memory holds `paint` in place of its usual byte. */
 enum {
     PAINT_FRESH = 1, /* not set: from malloc(), and the stack */
     PAINT_FREED = 2, /* freed, or a zone */
@@ -376,17 +364,16 @@ enum {
     PAINT_ALL = 7,
 };
 
-/* Gives such memory of a process the bytes that the_world.painted says. */
+/* Fills the memory of the painted kinds: in a process, or in the stack below the caller. */
 void zones_paint(int p);
 
-/* Does the same with the stack below the caller. */
 void zones_paint_stack(void);
 
-/* Returns whether memory after a step equals that after the step with painted memory. Bytes that were moved
- * and never looked at may differ, and so may pointers to lent memory. */
+/* Returns whether memory after a step equals that after the painted run. Bytes that were moved and never
+ * looked at may differ, and so may pointers to lent memory. */
 bool zones_same(const unsigned char *now, const unsigned char *painted, size_t size, unsigned char paint);
 
-/* Empties the memory of a process, however damaged. */
+/* Empties memory that may be damaged. */
 void zones_scrub(int p);
 
 /* ---- env.c ---- */
@@ -395,52 +382,47 @@ struct timer *timer_at(int p, int index);
 int timer_count(int p);
 const char *timer_name(const struct timer *timer);
 bool timer_is_due(const struct timer *timer);
-/* Returns whether the timer goes on with something: it is neither a deadline nor upkeep. */
+/* Returns whether the role is neither LS_TIMER_DEADLINE nor LS_TIMER_UPKEEP. */
 bool timer_is_work(const struct timer *timer);
-/* Returns whether a timer of this role is armed. */
 bool timers_of_role(int p, enum ls_timer_role role);
 
-/* Returns whether the timer has this role. */
 bool timer_is(const struct timer *timer, enum ls_timer_role role);
-/* Returns whether the timer may fire. It has to be due. Without a clock
- * - a timer of work waits for a change since such a timer fired last (D8), a poll or renewal since it fired
- *   itself;
- * - a timer of a lease or of patience waits for the events that its role names (recipe.h). */
+/* Returns whether a timer may fire: it is due. Without a clock, furthermore
+ * - LS_TIMER_WORK: something has changed since such a timer of the process fired last (D8);
+ * - LS_TIMER_POLL, LS_TIMER_RENEWAL: something has changed since this timer fired;
+ * - LS_TIMER_LEASE, LS_TIMER_PATIENCE: the events are there that the role names (recipe.h). */
 bool timer_may_fire(int p, const struct timer *timer);
-/* Returns whether a timer of work is armed that need not wait: see timer_is_work(), timer_may_fire(). */
+/* Returns whether a timer that timer_is_work() is armed, and waits for no event of its role. */
 bool timers_of_work(int p);
-/* Returns whether the timer is a poll or a renewal. */
 bool timer_repeats(const struct timer *timer);
-/* Note that a poll or renewal has fired; forget that for one process, or all, as something has changed. */
+/* Note that a poll or renewal has fired; forget that, because something has changed. */
 void repeats_note(int p, const struct ls_timer *timer);
 void repeats_forget(int p);
 void repeats_forget_all(void);
-/* Writes an id as of ls_env_unique_id(), with the number 0. */
+/* Writes an id as ls_env_unique_id() does, with the counter 0. */
 void env_attempt_id(int p, uint8_t id[16]);
 
 /* ---- world.c: what judges are told ---- */
 
 void observe(const struct event *event);
-/* Returns an event of a process, with the clock filled in. */
+/* Returns an event of a process at the present time, of no lock. */
 struct event observe_process(int kind, int p);
 
-/* ---- choice_points.c: worlds that lack choice points ---- */
+/* ---- ablation.c: worlds that lack choice points ---- */
 
-/* Sets constants of the run to their plainest value if the world lacks the choice of them. */
 void without_constants(struct world_options *options);
 
 /* ---- canon.c ---- */
 
-/* Returns whether neither the recipe nor a program sets the data of a node. */
 bool world_sets_no_data(const struct world_options *options);
 
 /* ---- steps: actions.c, apply.c, default_schedule.c ---- */
 
-/* Returns a bit for each kind of fault (enum world_fault) that the budgets still pay for. */
+/* Returns a bit for each enum world_fault that the budgets still pay for. */
 unsigned action_faults_left(void);
-/* Takes a fault out of its budget; one that is due anyway is free. */
+/* Takes a fault out of its budget, unless it is due anyway. */
 void action_pay(const struct action *action, bool due);
-/* Returns true if two acquires, or two releases, name the same locks in the same order. */
+/* Returns whether two acquires, or two releases, name the same locks in the same order. */
 bool action_same_locks(const struct action *a, const struct action *b);
 
 #endif

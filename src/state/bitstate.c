@@ -5,15 +5,15 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "base/huge.h"
+#include "base/huge_pages.h"
 
 #include <stdatomic.h>
 #include <sys/mman.h>
 
 #define BITS_OF_STATE 3
 #define WORD_BITS 64
-#define SECOND 0x9e3779b97f4a7c15ull /* makes a second hash, for the step between a state's bits */
-#define PARTS 4096                   /* summands of the sum that approximates an integral */
+#define SECOND 0x9e3779b97f4a7c15ull /* for a second hash: the step between a state's bits */
+#define PARTS 4096                   /* summands in place of an integral */
 
 struct bitstate {
     _Atomic uint64_t *word;
@@ -42,7 +42,7 @@ struct bitstate *bitstate_open(size_t bytes, bool shared)
         bitstate_close(bits);
         return NULL;
     }
-    huge_pages((void *)bits->word, whole); /* each access misses the caches; it need not miss the TLB too */
+    huge_pages((void *)bits->word, whole); /* each access misses the caches, but need not miss the TLB */
     return bits;
 }
 
@@ -62,7 +62,6 @@ size_t bitstate_bytes(const struct bitstate *bits)
     return (size_t)(bits->bits / 8);
 }
 
-/* The indices of a state's bits: the first one, and the step to the next. */
 struct places {
     uint64_t at, step;
 };
@@ -122,7 +121,7 @@ double bitstate_expected_omissions(size_t bytes, uint64_t states)
     double bits = (double)bytes * 8;
     for (int i = 0; i < PARTS; i++) {
         double set = 1 - unset;
-        double chance = set * set * set;                 /* that all bits of a new state are set */
+        double chance = set * set * set;                 /* chance that all bits of a new state are set */
         double looked_up = part / (1 - chance);          /* new states met while `part` of them are added */
         double tries = BITS_OF_STATE * looked_up / bits; /* how often each bit is set */
         sum += looked_up - part;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A set of states that keeps three bits of one large table for each, for searches that do not fit.
- *
- * The fingerprint chooses the bits. A state whose bits are all set counts as known. If other states have set
- * them, the search leaves the state out, and all states that only it leads to. So such a search can find a
- * violation, but cannot show that there is none. */
+/* A set of states that keeps three bits of one large table for each, for searches that do not fit. The
+ * fingerprint chooses the bits. A state whose bits are all set counts as known. If other states have set
+ * them, the search omits the state, and all states that only it leads to. So it can find a violation, but
+ * cannot show that there is none. */
 #ifndef STATE_BITSTATE_H
 #define STATE_BITSTATE_H
 
@@ -15,8 +14,8 @@
 
 struct bitstate;
 
-/* Returns an empty table of `bytes` bytes; NULL if memory is refused. If `shared`, processes that are forked
- * later share it. */
+/* Returns an empty table of `bytes` bytes; NULL if memory is refused. With `shared`, processes forked later
+ * share it. */
 struct bitstate *bitstate_open(size_t bytes, bool shared);
 void bitstate_close(struct bitstate *bits);
 
@@ -24,15 +23,15 @@ void bitstate_close(struct bitstate *bits);
 void bitstate_prefetch(const struct bitstate *bits, uint64_t fingerprint);
 
 /* Sets the bits of a state. Returns true if one of them was not set: then the state is new. If two workers
- * add one new state at the same moment, both may get true. */
+ * add one new state at once, both may get true. */
 bool bitstate_add(struct bitstate *bits, uint64_t fingerprint);
 bool bitstate_has(const struct bitstate *bits, uint64_t fingerprint);
 
 size_t bitstate_bytes(const struct bitstate *bits);
 
 /* Returns how many new states are expected to have been taken for known ones, while `states` states were
- * added. The chance at each moment is f^3, where f is the fraction of the bits that are set. States that
- * only left out states lead to are not included, because the search never met them. */
+ * added. The chance is f^3 while the fraction f of the bits is set. States that only omitted states lead to
+ * are not included: the search never met them. */
 double bitstate_expected_omissions(size_t bytes, uint64_t states);
 
 #endif

@@ -42,9 +42,7 @@ void canon_close(struct canon *canon)
     }
 }
 
-/* ---- what is shown ---- */
-
-/* Returns the word that has a line's numbers, and in *first the bit of its number 0. */
+/* Returns the word that has a line's numbers; *first: the bit of number 0. */
 static unsigned word_of(unsigned line, unsigned *first)
 {
     *first = line > CANON_ATTEMPT ? (line - CANON_ATTEMPT) * QUICK_ATTEMPTS : 0;
@@ -77,7 +75,6 @@ static void take(struct canon *canon, unsigned line, int32_t number, bool bound)
     part->attempts |= word == CANON_ATTEMPT ? ((1ull << QUICK_ATTEMPTS) - 1) << first : 0;
 }
 
-/* Returns whether these bytes lie in the block that is shown. */
 static bool is_shown(const struct canon *canon, const void *where, size_t size)
 {
     uint32_t used = ((const struct arena_block *)(const void *)canon->block)->used;
@@ -128,7 +125,7 @@ static void name_process(struct canon *canon, int process, const void *where, si
         return;
     }
     LS_ASSERT(process < 8);
-    part->roles = (uint8_t)(part->roles | 1u << process); /* CANON_PROCESSES_MAX is less than 8 */
+    part->roles = (uint8_t)(part->roles | 1u << process);
     if (size > 0) {
         blank(canon, where, size, with);
     }
@@ -183,7 +180,6 @@ void canon_record_end(struct canon *canon)
     }
 }
 
-/* A number of a session names the session's owner. */
 static void name_owner(struct canon *canon, enum canon_space space, int32_t number)
 {
     if (space == CANON_SESSION && number > 0) {
@@ -217,8 +213,8 @@ void canon_sequence(struct canon *canon, const int32_t *where)
     blank(canon, where, sizeof *where, 0);
 }
 
-/* Returns the line of an owner's attempts, or LINES if there is no such owner. Attempts without an owner (0)
- * have the last line, so that the quick ones belong to processes. */
+/* Returns the line of an owner's attempts; LINES if there is no such owner. Attempts without an owner (0)
+ * have the last line, because the first ones can be quick. */
 static unsigned line_of(unsigned owner)
 {
     if (owner > CANON_OWNERS_MAX) {
@@ -227,7 +223,6 @@ static unsigned line_of(unsigned owner)
     return owner > 0 ? CANON_ATTEMPT + owner - 1 : LINES - 1;
 }
 
-/* The process p is the owner p + 1 of attempts. */
 static int process_of(unsigned owner)
 {
     return (int)owner - 1;
@@ -249,7 +244,7 @@ void canon_attempts(struct canon *canon, int owner, const uint32_t *where)
 }
 
 #define DIGITS 10
-#define UUID 36 /* letters of an attempt id as text */
+#define UUID 36
 
 static bool read_digits(const char *text, int32_t *number)
 {
@@ -324,8 +319,8 @@ void canon_text(struct canon *canon, const char *text)
 
 /* ---- one block ---- */
 
-/* Takes the cuts out of the scratch. Returns how many bytes are left, with zeros up to a multiple of 8: bytes
- * behind such a multiple would not be hashed. */
+/* Takes the cuts out of the scratch, and adds zeros up to a multiple of 8, because bytes behind such a
+ * multiple are not hashed. Returns the number of bytes. */
 static uint32_t close_cuts(struct canon *canon, uint32_t used)
 {
     uint32_t to = 0, from = 0;
@@ -345,7 +340,7 @@ static uint32_t close_cuts(struct canon *canon, uint32_t used)
     return padded;
 }
 
-/* Fills in a part's list, and the scratch with the block's other bytes; returns how many these are. */
+/* Fills in a part's list, and the scratch with the block's other bytes. Returns their number. */
 static uint32_t show_block(struct canon *canon, int block, struct canon_part *part)
 {
     canon->block = arena_at(canon->arena, block);
@@ -434,7 +429,7 @@ static void rank_sessions(struct line *line, unsigned owners)
     }
 }
 
-/* Ranks each line and forgets its present numbers. Zero is no number: its rank is 0. A bound below all
+/* Ranks each line and forgets its present numbers. 0 is no number, and has the rank 0. A bound below all
  * numbers has the rank 1. */
 static void rank_lines(struct canon *canon)
 {
@@ -540,7 +535,6 @@ static inline uint64_t ranks_of(struct canon *canon, const struct canon_part *pa
     return ranking->key == key ? ranking->ranks : rank_anew(canon, part, ranking, key);
 }
 
-/* Returns the words in which canon->quick has other numbers, a bit for each. */
 static unsigned words_that_differ(const struct canon *canon, const union quick *numbers)
 {
     unsigned words = 0;
@@ -629,7 +623,6 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
     return canon->base.skeletons + canon->base.rank_sum;
 }
 
-/* Writes all parts of a neighbour: the changed ones, and those of the base. */
 static void put_changes(const struct canon *canon, const struct canon_part *const *changed, int count,
                         const struct canon_part **parts)
 {
@@ -683,11 +676,10 @@ static void count_numbers(struct canon *canon, const struct canon_part *const *c
     }
 }
 
-/* Sets canon->quick to the numbers of a neighbour, mostly without a look at all blocks. Returns the words
- * with other numbers than in the base, a bit for each. Let k changed blocks lose a number: the base's part
- * has it, and the changed part does not. Then another block still has it exactly if more than k blocks of
- * the base have it. `twice` answers k = 1, `thrice` k = 2; else all blocks are looked at. Checked by
- * sim.ranks. */
+/* Sets canon->quick to the numbers of a neighbour, mostly without a look at all blocks. Returns the set of
+ * words with other numbers than in the base. Let k changed blocks lose a number: the base's part has it, and
+ * the changed part does not. Then another block still has it exactly if more than k blocks of the base have
+ * it. `twice` answers k = 1, `thrice` k = 2; else all blocks are looked at. Checked by sim.ranks. */
 static unsigned find_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
 {
     word_pair lost[QUICK_WORDS / 2] = {{0}}, again[QUICK_WORDS / 2] = {{0}}, here[QUICK_WORDS / 2] = {{0}};
@@ -728,7 +720,7 @@ static uint64_t gain_of(struct canon *canon, const struct canon_part *const *cha
     return sum;
 }
 
-/* Returns the same if numbers of these words come or go. Then the ranks in unchanged parts change too. */
+/* Returns gain_of() where numbers of these words come or go, which changes ranks in unchanged parts too. */
 static uint64_t gain_by_numbers(struct canon *canon, const struct canon_part *const *changed, int count,
                                 unsigned words)
 {
@@ -785,8 +777,6 @@ uint64_t canon_fingerprint(struct canon *canon)
     return canon_sum(canon, canon->now, plain);
 }
 
-/* ---- whole states ---- */
-
 static size_t put_bytes(unsigned char *out, size_t size, size_t at, const void *bytes, size_t count)
 {
     if (at + count <= size) {
@@ -797,7 +787,7 @@ static size_t put_bytes(unsigned char *out, size_t size, size_t at, const void *
 
 static size_t put_blocks(struct canon *canon, bool blanked, unsigned char *out, size_t size)
 {
-    static _Alignas(8) unsigned char unused[PLACE_BYTES]; /* the part, which the caller has */
+    static _Alignas(8) unsigned char unused[PLACE_BYTES]; /* for the part, which the caller has already */
     size_t at = 0;
     for (int block = 0; block < canon->arena->blocks; block++) {
         uint32_t used = show_block(canon, block, (struct canon_part *)(void *)unused);

@@ -1,39 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Renaming: two states are one if they differ only in numbers that grow, or in the names of processes.
+/* Renaming: two states are one if they differ only in numbers that grow, or in the names of processes. The
+ * argument, with an example, is docs/design/renaming.md; tests/state/test_canon.c runs the example.
  *
- * An example, with two clients and one server (tests/state/test_canon.c runs it). The server's block has
- * the number of its last transaction, and the holder of a lock. A client's block has the number of the last
- * transaction that the client has seen.
- *
- *     server                       client 0   client 1
- *     last 7, holder client 0      seen 7     seen 3       state A
- *     last 9, holder client 0      seen 9     seen 4       state B
- *     last 9, holder client 1      seen 4     seen 9       state C
- *     last 9, holder client 0      seen 4     seen 9       state D
- *
- * Numbers. Transaction numbers grow, and programs only compare them. So a number counts by its rank among
- * the numbers of its space. In A the ranks of 7, 7 and 3 are 2, 2 and 1. In B the ranks of 9, 9 and 4 are
- * the same. A and B are one state.
- *
- * Processes. Both clients have the same program. C is B with the names of the clients exchanged: the holder
- * has seen all transactions, and the other client has not. So A, B and C are one state up to names. D is
- * another one: there the holder has not seen all.
- *
- * How fingerprints are made. The owner of a block shows each number by the functions below, always in the
- * same order. The value of a block has two parts: the hash of its bytes with these places set to zero, and
- * the list of its numbers. The fingerprint of a state has the hashes of all blocks, and the rank of each
- * number. If processes may change their names, the places of processes are replaced too, see below.
+ * Fingerprints. The owner of a block shows each number by the functions below, always in the same order. A
+ * number counts by its rank among the numbers of its space. The fingerprint of a state has the hash of each
+ * block with these places set to zero, and the rank of each number. If processes may change their names,
+ * these are replaced too, see below.
  *
  * Two states with one fingerprint are one up to renaming, unless hashes collide. A number of which no copy is
  * shown counts as it is: a search visits more states than it has to. If some copies of a number are shown and
  * others are not, two states may become one, and the search overlooks runs. The same holds if a program looks
  * at the value of a number that is shown.
  *
- * Bounds. A bound is only ever compared with other numbers of its space. An example is the last transaction
- * that a client has seen. A bound counts by how many of the others are at most as large, and changes no
- * rank.
+ * Bounds. A bound is only ever compared with numbers of its space, such as the last transaction that a client
+ * has seen. It counts by how many of them are at most as large, and changes no rank.
  *
  * Sessions. The number n belongs to the owner (n - 1) mod `owners`. A session is ranked among the sessions of
  * its owner. No bound is a session. */
@@ -50,7 +32,7 @@ enum canon_space {
     CANON_ZXID,
     CANON_SESSION, /* the number tells its owner; the order of two owners' numbers tells nothing */
     CANON_SEQUENCE,
-    CANON_ATTEMPT, /* counters in attempt ids; the owner in an attempt id is no number that grows */
+    CANON_ATTEMPT, /* counters in attempt ids; each is ranked among those of its owner */
     CANON_SPACES,
 };
 
@@ -64,66 +46,62 @@ typedef void (*canon_show_fn)(void *ctx, int block, struct canon *canon);
 struct canon *canon_open(struct arena *arena, int owners, canon_show_fn show, void *ctx);
 void canon_close(struct canon *canon);
 
-/* Returns the fingerprint of the arena's present state up to renaming. */
 uint64_t canon_fingerprint(struct canon *canon);
 
 /* The value of a block's content: a hash of its bytes without its numbers, and the list of its numbers. */
 struct canon_part;
 
-/* Returns the part of a block whose hash in the arena is valid. The part has `size` bytes, which may be
- * copied. It is valid until a function of this canon looks at another content of this block. */
+/* Returns the part of a block whose hash in the arena is valid. Its `size` bytes may be copied. It is valid
+ * until a function of this canon looks at another content of the block. */
 const struct canon_part *canon_part(struct canon *canon, int block, size_t *size);
 
 /* Returns the summand of fingerprints that does not depend on the part's numbers. */
 uint64_t canon_skeleton(const struct canon_part *part);
 
-/* Returns the same as canon_fingerprint(), from the part of each block. `plain` is the state's fingerprint
- * without renaming. The caller keeps the parts in place for canon_neighbour(), which reads them. */
+/* Returns what canon_fingerprint() does, from the part of each block, which canon_neighbour() reads again
+ * later. `plain` is the state's fingerprint without renaming. */
 uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
 
-/* Returns the fingerprint of a state that differs from the state of the last canon_sum() in the blocks of
- * these `count` parts alone. `plain` is its fingerprint without renaming. */
+/* Returns the fingerprint of a state that differs from that of the last canon_sum() in the blocks of these
+ * parts alone. `plain` is its fingerprint without renaming. */
 uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
                          uint64_t plain);
 
-/* Returns true if the last fingerprint is the one without renaming. Then a part of the state was refused: one
- * of its tables was full, or one of its numbers cannot be shown. */
+/* Returns true if the last fingerprint is the one without renaming, because a part was refused: a table was
+ * full, or a number cannot be shown. */
 bool canon_is_refused(const struct canon *canon);
 
-/* Writes at most `size` of the bytes that stand for the state up to renaming; returns how many there are. Two
- * states have equal bytes if and only if one is the other renamed. Not with names of processes. */
+/* Writes at most `size` of the bytes that stand for the state up to renaming of numbers; returns how many
+ * there are. Two states have equal bytes if and only if one is the other renamed. Not with
+ * canon_processes_open(). */
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);
 
-/* ---- processes that may change their names ---- */
-
-/* Processes with equal programs may change their names. A state's fingerprint is that of the state after its
- * processes have been sorted, so two states that differ in names alone have one fingerprint.
+/* Processes with equal programs may change their names. A fingerprint is that of the state after its
+ * processes are sorted, so two states that differ in names alone have one fingerprint.
  *
- * Each process gets a colour: a hash of its own blocks, and of the records that name it in the blocks of all.
- * In the hash the process is "me", and each other one is "another". Processes are sorted by colour. Then the
- * owner of a session, of an attempt id or of a watch is replaced by its place in that order. Numbers are
- * ranked before, and the rank of a session does not tell its owner. A record that names one process alone
- * counts as a part of that process. Two processes may have one colour. Then each of them is put first once,
- * the colours of the others are computed again, and the least fingerprint counts.
+ * A process is sorted by its colour: a hash of its own blocks, and of the records that name it in the blocks
+ * of all. There the process is "me", and each other one is "another". Then the owner of a session, of an
+ * attempt id or of a watch is replaced by its place in that order. Numbers are ranked before, and the rank of
+ * a session does not tell its owner. A record that names one process alone counts as a part of that process.
+ * If processes have one colour, each of them is put first once, the colours of the others are computed again,
+ * and the least fingerprint counts.
  *
  *   Definition. Two states are one up to names if exchanging names of processes, and renaming numbers, makes
  *   one the other.
  *   Claim. Two states with one fingerprint have the same future up to names, unless hashes collide.
- *   Premises. The world has one server and equal programs: world_is_symmetric() checks this. Neither the
- *   coordinator nor the recipe makes a difference between names. A recipe says so with `symmetric`
- *   (lockstep/recipe.h). Judges treat names alike: if the names in a run are exchanged, each verdict stays
- *   the same. Built-in judges are written so. Of loaded properties it is not known, so open_canon() of
- *   explore.c then uses no symmetry.
- *   Why. Such states are one up to names. A run from one is a run from the other with names exchanged.
- *   Checked by. tests/explore/test_symmetry.c. Colours merge what trying all orders merges. Merged states
+ *   Premises. The world has one server and equal programs: world_is_symmetric() checks this. Neither
+ *   coordinator nor recipe makes a difference between names; a recipe says so with `symmetric`
+ *   (lockstep/recipe.h). Judges treat names alike: if the names in a run are exchanged, each verdict stays.
+ *   Built-in judges are written so. For loaded ones open_canon() of explore.c uses no symmetry.
+ *   Why. docs/design/symmetry.md.
+ *   Checked by. tests/explore/test_symmetry.c: colours merge what trying all orders merges, and merged states
  *   have steps of the same kinds, which lead to merged states. */
 
 #define CANON_PROCESSES_MAX 6 /* all alike, they have 720 orders */
 
-/* The owners of blocks. */
 struct canon_layout {
-    int owner[ARENA_BLOCKS_MAX];           /* by block: process, -1 = a block of all processes */
-    uint8_t alike[ARENA_BLOCKS_MAX];       /* by block: the block of process 0 that is of the same kind */
+    int owner[ARENA_BLOCKS_MAX];           /* by block: process; -1 = a block of all processes */
+    uint8_t alike[ARENA_BLOCKS_MAX];       /* by block: the block of process 0 of the same kind */
     const void *self[CANON_PROCESSES_MAX]; /* by process: the address, in no block, that stands for it */
 };
 
@@ -144,8 +122,8 @@ void canon_wide(struct canon *canon, enum canon_space space, const int64_t *wher
 /* Shows a sequence. 0 is a number here, and -1 is none. */
 void canon_sequence(struct canon *canon, const int32_t *where);
 
-/* Shows an attempt id. Its last 4 bytes are a counter, the highest first; byte 3 is the owner of the counter:
- * process + 1, 0 = no process. */
+/* Shows an attempt id. Its last 4 bytes are a counter, the highest first; byte 3 is the counter's owner:
+ * process + 1, or 0 = none. */
 void canon_attempt(struct canon *canon, const uint8_t id[16]);
 
 /* Shows the number of attempt ids that this owner has handed out. */
@@ -154,24 +132,23 @@ void canon_attempts(struct canon *canon, int owner, const uint32_t *where);
 /* Leaves out bytes that no future depends on: they count as zeros. */
 void canon_blank(struct canon *canon, const void *where, size_t size);
 
-/* Cuts bytes out: the block counts as a block without them. Cuts of a block come in ascending order. Numbers,
+/* Cuts bytes out: the block counts as one without them. Cuts of a block come in ascending order. Numbers,
  * records and blanks lie outside of them. */
 void canon_cut(struct canon *canon, const void *where, size_t size);
 
 /* Shows a size as `counts`: the size that is left after a cut. */
 void canon_size(struct canon *canon, const uint16_t *where, uint16_t counts);
 
-/* Refuses the block, which has numbers that cannot be shown: the state is compared without renaming. */
+/* Refuses a block with numbers that cannot be shown: the state is compared without renaming. */
 void canon_refuse(struct canon *canon);
 
 /* ---- names of processes: without canon_processes_open() these functions do nothing ---- */
 
-/* Shows `size` bytes that name this process. */
 void canon_role(struct canon *canon, const void *where, size_t size, int process);
 
-/* Begins a record of `size` bytes: one element of a list whose order follows from the names of processes, so
- * its position does not count. Numbers and names that are shown until canon_record_end() belong to it.
- * Records with different salts are never equal. A record of 0 bytes has its numbers and names alone. */
+/* Begins a record of `size` bytes, 0 = none: an element of a list whose order follows from the names of
+ * processes, so its position does not count. Numbers and names shown until canon_record_end() belong to it.
+ * Records with different salts are never equal. */
 void canon_record(struct canon *canon, const void *where, size_t size, uint32_t salt);
 void canon_record_end(struct canon *canon);
 
@@ -179,7 +156,7 @@ void canon_record_end(struct canon *canon);
 void canon_owned(struct canon *canon, const void *where, size_t size, int process);
 
 /* Shows the numbers in a path or a name: in each component the attempt id, written as a UUID, and the
- * sequence at its end. This function works without canon_processes_open() too. */
+ * sequence at its end. Works without canon_processes_open() too. */
 void canon_text(struct canon *canon, const char *text);
 
 #endif

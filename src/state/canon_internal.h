@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The inside of canon.h: the parts of blocks, and the ranks of numbers. Only canon.c (numbers) and
- * canon_processes.c (names of processes) include this.
+/* The inside of canon.h, for canon.c (numbers) and canon_processes.c (names of processes) only.
  *
  * A *quick* number is a bit in a word of its part; the bits up to it in the words of all parts give its rank.
  * If a part has another number, it is *slow*: then the state's numbers are counted in `struct line`. */
@@ -14,17 +13,17 @@
 
 #include <stdbool.h>
 
-#define PART_VALUES_MAX 106 /* numbers and names of one block */
+#define PART_VALUES_MAX 106 /* numbers and names of a block */
 #define PART_RECORDS_MAX 64
 #define CUTS_MAX 64
 #define SCRATCH_BYTES 65536u
-#define PARTS_PER_BLOCK 256u                         /* parts of one block that are cached; a power of two */
-#define NUMBER_MAX 1023                              /* the largest number that can be renamed */
-#define LINES (CANON_ATTEMPT + CANON_OWNERS_MAX + 1) /* the last one has the attempts without an owner */
-#define LINE_ROLE LINES /* in place of a line: the value names a process and is no number */
-#define QUICK_WORDS 4   /* one for each space; the attempts of all owners share the last one */
+#define PARTS_PER_BLOCK 256u /* parts of one block that are cached; a power of two */
+#define NUMBER_MAX 1023
+#define LINES (CANON_ATTEMPT + CANON_OWNERS_MAX + 1) /* the last one: attempts without an owner */
+#define LINE_ROLE LINES                              /* in place of a line: the value names a process */
+#define QUICK_WORDS 4 /* one for each space; attempts of all owners share the last one */
 #define QUICK_NUMBERS 64
-#define QUICK_OWNERS 5 /* owners whose attempts can be quick: enough for a world of five processes */
+#define QUICK_OWNERS 5 /* owners whose attempts can be quick */
 #define QUICK_ATTEMPTS 12
 #define BLOCKS_PER_WORD (64 / QUICK_WORDS)
 #define OWNER_SHIFT 11 /* in ranks of sessions: bits below the owner */
@@ -49,27 +48,27 @@ union quick {
     word_pair pair[QUICK_WORDS / 2];
 };
 
-/* The numbers of one line in the present state. */
+/* The numbers of one line in a state. */
 struct line {
-    uint16_t last; /* the largest number that was noted */
+    uint16_t last;
     uint8_t present[NUMBER_MAX + 1];
     uint16_t rank[NUMBER_MAX + 1]; /* by number: 1 + how many numbers up to it are present; 0 for 0 */
 };
 
-/* Its values stand behind it, and then, aligned to 8, its records. */
+/* Its values lie behind it, and then, aligned to 8, its records. */
 struct canon_part {
-    uint64_t hash;     /* the hash of the content that it is made from; 0 = an empty place of the cache */
-    uint64_t skeleton; /* hash of the content's bytes without its numbers, names and records */
-    union quick quick; /* its quick numbers; bounds are left out */
-    uint64_t attempts; /* all bits of the last word that belong to owners whose attempts it has */
-    uint8_t roles;     /* the processes that it names, a bit for each */
-    uint8_t mixed; /* of them, those named together with another one in one record, or outside of records */
+    uint64_t hash;     /* hash of the content; 0 = an empty place of the cache */
+    uint64_t skeleton; /* hash of the content's bytes without numbers, names and records */
+    union quick quick; /* its quick numbers without bounds */
+    uint64_t attempts; /* all bits of the last word of owners whose attempts it has */
+    uint8_t roles;     /* set of the processes that it names */
+    uint8_t mixed;     /* of these, those named together with another in a record, or outside of records */
     uint8_t count;
     uint8_t records;
     uint8_t block;
-    uint8_t words;    /* a bit for each word in which it has quick numbers or bounds */
-    bool slow : 1;    /* it has numbers that are not quick */
-    bool refused : 1; /* a table was full, or one of its numbers cannot be shown */
+    uint8_t words; /* set of the words in which it has quick numbers or bounds */
+    bool slow : 1;
+    bool refused : 1; /* see canon_is_refused() */
     bool fixed : 1;   /* it has a pointer into another process's block: no process may change its name */
 };
 
@@ -84,13 +83,12 @@ _Static_assert(sizeof(struct canon_part) == 64, "as much as memory gives at once
     (sizeof(struct canon_part) + PART_VALUES_MAX * sizeof(struct value) +                                    \
      PART_RECORDS_MAX * sizeof(struct canon_record))
 
-/* A cached hash of a part's ranks. */
 struct ranking {
-    uint64_t key; /* canon_part_key() of the part among the present numbers */
+    uint64_t key; /* canon_part_key() for the present numbers */
     uint64_t ranks;
 };
 
-#define RANKINGS 16384u /* places of their cache; a power of two */
+#define RANKINGS 16384u /* a power of two */
 
 /* Summands of canon_part_key() that follow from the present numbers. */
 struct word_keys {
@@ -98,13 +96,11 @@ struct word_keys {
     uint64_t attempts;               /* the last word itself */
 };
 
-/* A record while its block is shown. */
 struct shown_record {
     uint32_t at, size;
     uint32_t salt;
 };
 
-/* Bytes of a block that canon_cut() takes out. */
 struct cut {
     uint32_t at, size;
 };
@@ -114,11 +110,11 @@ struct canon_processes;
 struct canon {
     struct arena *arena;
     unsigned owners;
-    uint64_t quick_of_owner[CANON_OWNERS_MAX]; /* by owner: a bit for each number that is a session of it */
+    uint64_t quick_of_owner[CANON_OWNERS_MAX]; /* by owner: set of the quick numbers of its sessions */
     canon_show_fn show;
     void *ctx;
-    struct canon_processes *processes; /* NULL: processes keep their names */
-    unsigned char *places;             /* the cache of parts, PLACE_BYTES each */
+    struct canon_processes *processes; /* NULL = processes keep their names */
+    unsigned char *places;
     /* Valid while a block is shown. */
     struct canon_part *part;
     const unsigned char *block;
@@ -130,24 +126,24 @@ struct canon {
     /* Valid while a state is ranked. */
     const struct canon_part *now[ARENA_BLOCKS_MAX];
     struct line line[LINES];
-    union quick quick; /* numbers of the present state */
+    union quick quick; /* of the present state */
     struct ranking *rankings;
-    /* The state of the last canon_sum(): canon_neighbour() tells how another one differs from it. */
+    /* The base: the state of the last canon_sum(). */
     struct {
         const struct canon_part *part[ARENA_BLOCKS_MAX];
         union quick present;
-        union quick twice, thrice; /* numbers present in at least two, and in at least three blocks */
-        uint64_t words[ARENA_BLOCKS_MAX / BLOCKS_PER_WORD]; /* `words` of the blocks' parts, four bits each */
+        union quick twice, thrice; /* numbers in at least two, and in at least three blocks */
+        uint64_t words[ARENA_BLOCKS_MAX / BLOCKS_PER_WORD]; /* `words` of the parts, four bits each */
         uint64_t skeletons, rank_sum;
-        bool plain; /* some part is refused or slow: the state is not ranked by bits */
-        /* Of the last base that was not plain: the next base looks up only what differs. */
+        bool plain; /* some part is refused or slow */
+        /* Of the last base that was not plain: the next one looks up only what differs. */
         uint64_t hash[ARENA_BLOCKS_MAX]; /* of its parts; 0 = none */
         uint64_t ranks[ARENA_BLOCKS_MAX];
         union quick ranked;
         struct word_keys keys;
     } base;
-    uint64_t used_lines; /* lines of which numbers were noted, a bit for each */
-    bool as_it_is;       /* the last fingerprint is the one without renaming */
+    uint64_t used_lines; /* set of lines of which numbers were noted */
+    bool as_it_is;       /* see canon_is_refused() */
     _Alignas(8) unsigned char scratch[SCRATCH_BYTES];
 };
 
@@ -166,14 +162,13 @@ static inline struct canon_record *records_of(const struct canon_part *part)
     return (struct canon_record *)(void *)((unsigned char *)values_of(part) + values_bytes(part));
 }
 
-/* Returns a hash of the part and the present numbers of its words: the ranks in it follow from these. */
+/* Returns a hash of the part and the present numbers of its words, from which its ranks follow. */
 static inline uint64_t canon_part_key(const struct canon_part *part, const struct word_keys *keys)
 {
     unsigned whole = part->words & ((1u << CANON_ATTEMPT) - 1);
     return part->hash + keys->of[whole] + (keys->attempts & part->attempts) * 0x9e3779b97f4a7c15u;
 }
 
-/* Computes the summands for the numbers in canon->quick. */
 static inline void canon_word_keys(const struct canon *canon, struct word_keys *keys)
 {
     keys->attempts = canon->quick.word[CANON_ATTEMPT];
@@ -186,28 +181,24 @@ static inline void canon_word_keys(const struct canon *canon, struct word_keys *
     }
 }
 
-/* Returns the rank of a quick number in its line, or among its owner's sessions, by canon->quick. */
 unsigned canon_rank(const struct canon *canon, const struct value *value);
 
-/* Notes and ranks all numbers of a state by counting. Makes line[].rank valid. */
+/* Ranks all numbers of a state by counting. Makes line[].rank valid. */
 void canon_rank_all(struct canon *canon, const struct canon_part *const *parts);
-
-/* ---- canon_processes.c ---- */
 
 /* Rewrites pointers into the owner's blocks, in these bytes of the scratch, to be equal for all owners. */
 void canon_processes_rewrite(struct canon *canon, uint32_t at, size_t size, int owner);
 
-/* Rewrites the pointers of a block, as above. Then replaces each record by its hash, and its bytes by
- * zeros. */
+/* Rewrites the pointers of a block, and then replaces each record by its hash, and its bytes by zeros. */
 void canon_processes_finish_block(struct canon *canon, int block, uint32_t used);
 
-/* Returns the seed of a skeleton, which like blocks of all processes share. */
+/* Returns the seed of a block's skeleton, which blocks of one kind share. */
 uint64_t canon_processes_seed(const struct canon *canon, int block);
 
 /* Returns the fingerprint of a state up to numbers and names; `plain` is the one without renaming. */
 uint64_t canon_processes_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
 
-/* Makes the state of the last sum the base: later sums look up only the blocks that differ from it. */
+/* Makes the state of the last sum the base: later sums look up only blocks that differ from it. */
 void canon_processes_keep(struct canon *canon);
 void canon_processes_close(struct canon_processes *processes);
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASHES 65536u /* places of the cache of hashes; a power of two */
-#define SHARES 8192u  /* places of the cache of shares; a power of two */
+#define HASHES 65536u /* places of a cache; a power of two */
+#define SHARES 8192u  /* likewise */
 
 /* Stand-ins for the name of a process; PLACE_FIRST is the first place of the order. */
 enum { PLACE_NOBODY, PLACE_ME, PLACE_ANOTHER, PLACE_FIRST };
@@ -22,10 +22,10 @@ struct naming {
 
 _Static_assert(CANON_PROCESSES_MAX <= 7, "the places are one word, with a byte to spare for recall_part()");
 
-/* Of a part of a block of all processes, sums over the pieces that name one process, or none (of_nobody). */
+/* Sums over the pieces of a part that name one process, or none. The part is of a block of all processes. */
 struct shares {
     uint64_t key;
-    uint64_t of[CANON_PROCESSES_MAX]; /* in which the process is "me" */
+    uint64_t of[CANON_PROCESSES_MAX]; /* by process: of hashes with the process as "me" */
     uint64_t of_nobody;
 };
 
@@ -40,15 +40,15 @@ struct canon_processes {
     struct canon_layout layout;
     struct ranking *hashes;
     struct shares *shares;
-    struct naming first[CANON_PROCESSES_MAX]; /* by process: it is "me" there, and each other is "another" */
-    /* By set of processes, a bit for each: a mask of their bytes in a naming. */
+    struct naming first[CANON_PROCESSES_MAX]; /* by process: it is "me", and each other one is "another" */
+    /* By set of processes: a mask of their bytes in a naming. */
     uint64_t bytes_of[1 << CANON_PROCESSES_MAX];
-    bool by_counting; /* the present state has slow numbers, see canon_internal.h; then nothing is cached */
-    bool is_seen;     /* `now` is valid for the present state, in the blocks that differ from `base` */
+    bool by_counting; /* the state has slow numbers (canon_internal.h); then nothing is cached */
+    bool is_seen;     /* `now` is valid in the blocks that differ from `base` */
     struct seen now, base;
-    const struct seen *seen[ARENA_BLOCKS_MAX]; /* by block: &now or &base, the one that is valid for it */
+    const struct seen *seen[ARENA_BLOCKS_MAX]; /* by block: &now or &base, which is valid for it */
     uint64_t alone[CANON_PROCESSES_MAX];       /* by process: sum of its blocks and of the shares of it */
-    uint64_t of_nobody;                        /* sum of the shares that name no process */
+    uint64_t of_nobody;
 };
 
 #define MIX_NAMES 0x9e3779b97f4a7c15u
@@ -103,15 +103,12 @@ void canon_processes_close(struct canon_processes *processes)
     }
 }
 
-/* ---- a block ---- */
-
 uint64_t canon_processes_seed(const struct canon *canon, int block)
 {
     LS_ASSERT(canon->processes->layout.alike[block] < canon->arena->blocks);
     return (uint64_t)canon->processes->layout.alike[block] + 1;
 }
 
-/* Returns the block that has the address, or -1. */
 static int block_of(const struct arena *arena, uint64_t address)
 {
     uint64_t base = (uint64_t)(uintptr_t)arena->base;
@@ -127,7 +124,6 @@ static int block_of(const struct arena *arena, uint64_t address)
     return -1;
 }
 
-/* Returns the process that an address in no block stands for, or -1. */
 static int self_of(const struct canon *canon, uint64_t address)
 {
     for (unsigned p = 0; p < canon->owners; p++) {
@@ -139,7 +135,7 @@ static int self_of(const struct canon *canon, uint64_t address)
 }
 
 /* Returns a pointer in a form that is the same for all processes: kind of block and offset. A pointer into a
- * block of another process than `owner` is returned as it is; then all processes keep their names. */
+ * block of another process than `owner` stays as it is; then all processes keep their names. */
 static uint64_t without_name(struct canon *canon, int owner, uint64_t word)
 {
     const struct canon_layout *layout = &canon->processes->layout;
@@ -173,7 +169,7 @@ void canon_processes_rewrite(struct canon *canon, uint32_t at, size_t size, int 
     }
 }
 
-/* Moves the bytes of the records out of the block: each becomes a hash, and zeros in the block. */
+/* Moves the bytes of each record out of the block: they become a hash, and zeros in the block. */
 static void take_records(struct canon *canon)
 {
     struct canon_part *part = canon->part;
@@ -192,8 +188,6 @@ static void take_records(struct canon *canon)
     }
     memcpy(records_of(part), canon->record, part->records * sizeof *canon->record);
 }
-
-/* ---- a part with a naming ---- */
 
 static unsigned rank_of(const struct canon *canon, const struct value *value)
 {
@@ -235,7 +229,6 @@ static uint64_t hash_values(const struct canon *canon, const struct value *value
     return hash_mix(hash_bytes(code, (size_t)padded * sizeof *code, seed));
 }
 
-/* Returns the processes that the values name, a bit for each. */
 static unsigned roles_of(const struct canon *canon, const struct value *value, int count)
 {
     unsigned roles = 0;
@@ -246,7 +239,7 @@ static unsigned roles_of(const struct canon *canon, const struct value *value, i
     return roles;
 }
 
-/* A record of a part, or the rest of the part: all that is in no record. */
+/* A record of a part, or all of the part that is in no record. */
 struct piece {
     const struct value *value;
     int count;
@@ -259,7 +252,7 @@ static struct piece piece_of(const struct canon *canon, const struct value *valu
     return (struct piece){value, count, roles_of(canon, value, count), seed};
 }
 
-/* Lists all pieces of a part, the rest last; valid until the next call. Returns how many there are. */
+/* Lists all pieces of a part, valid until the next call. */
 static int list_pieces(const struct canon *canon, const struct canon_part *part, const struct piece **list)
 {
     static struct value rest[PART_VALUES_MAX];
@@ -312,10 +305,9 @@ static uint64_t hash_piece(const struct canon *canon, const struct piece *piece,
     return hash_values(canon, piece->value, piece->count, naming, piece->seed);
 }
 
-/* Which pieces of a part are summed up; mixed ones name several processes. */
 enum choice { ALL_PIECES, MIXED_PIECES };
 
-/* Returns the sum of the hashes of the chosen pieces that name `me`; with -1, of all chosen ones. */
+/* Returns the sum of the hashes of the chosen pieces that name `me`; -1 = all chosen ones. */
 static uint64_t hash_part(const struct canon *canon, const struct canon_part *part,
                           const struct naming *naming, enum choice choice, int me)
 {
@@ -351,8 +343,6 @@ static uint64_t recall_part(const struct canon *canon, const struct canon_part *
     }
     return known->ranks;
 }
-
-/* ---- colours ---- */
 
 static void find_shares(const struct canon *canon, const struct canon_part *part, struct shares *shares)
 {
@@ -530,9 +520,7 @@ static int refine(const struct canon *canon, const struct canon_part *const *par
     return classes;
 }
 
-/* ---- a state ---- */
-
-/* Returns the difference that the stand-ins of other processes make to the hash of a process's block. */
+/* Returns the difference that the names of other processes make to the hash of a process's block. */
 static uint64_t more_of_own(const struct canon *canon, const struct canon_part *part, int owner,
                             const struct naming *naming)
 {
@@ -610,7 +598,6 @@ static uint64_t sum_in_classes(const struct canon *canon, const struct canon_par
     return sum_in_places(canon, parts, &naming);
 }
 
-/* Returns the first class that has several members. There is one. */
 static int tied_class(const uint8_t *class, int count)
 {
     int members[CANON_PROCESSES_MAX] = {0};

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The data of a content that is read most. It lies apart from the bytes. */
+/* The data of a content that is read most, apart from its bytes. */
 struct quick {
     uint64_t hash;
     const unsigned char *attached;
@@ -29,7 +29,7 @@ struct intern {
     struct pool pool;
     struct quick *quick; /* by number */
     struct content **content;
-    uint32_t *moved; /* by number: its number in the intern that intern_move() copied it to; NULL at first */
+    uint32_t *moved; /* by number: the number in the other intern; NULL before the first move */
     uint32_t count, max;
     struct hash_table numbers; /* by hash: number + 1 */
 };
@@ -60,8 +60,6 @@ void intern_close(struct intern *intern)
     hash_table_close(&intern->numbers);
     free(intern);
 }
-
-/* ---- adding ---- */
 
 static bool grow_lists(struct intern *intern)
 {
@@ -108,7 +106,6 @@ static struct content *add(struct intern *intern, int block, uint32_t used, uint
     return content;
 }
 
-/* Returns the number of a content; INTERN_NONE if it has none. */
 static inline uint32_t find(const struct intern *intern, int block, const struct arena_block *head,
                             uint64_t hash)
 {
@@ -137,8 +134,6 @@ uint32_t intern_take(struct intern *intern, int block)
     memcpy(content->bytes, head, head->used);
     return intern->count - 1;
 }
-
-/* ---- contents by number ---- */
 
 void intern_put(const struct intern *intern, int block, uint32_t number)
 {

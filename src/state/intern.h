@@ -3,9 +3,8 @@
 
 /* Interning: each content that a block of the arena has had is kept once, and has a number.
  *
- * A state of the world is then the list of its blocks' numbers: a few words in place of kilobytes. Two lists
- * are equal if and only if the states are. A step changes few blocks, so millions of states share some
- * thousands of contents. */
+ * A state of the world is then the list of its blocks' numbers. Two lists are equal if and only if the states
+ * are. A step changes few blocks, so millions of states share some thousands of contents. */
 #ifndef STATE_INTERN_H
 #define STATE_INTERN_H
 
@@ -15,18 +14,16 @@ struct intern;
 
 #define INTERN_NONE UINT32_MAX /* no number */
 
-/* Returns NULL if memory is short. */
 struct intern *intern_open(struct arena *arena);
 void intern_close(struct intern *intern);
 
-/* Returns the number of the block's present content, or INTERN_NONE if memory is short. The block's hash in
- * the arena is valid. Contents of different blocks have different numbers. */
+/* Returns the number of the block's present content, whose hash in the arena is valid; INTERN_NONE if memory
+ * is short. Contents of different blocks have different numbers. */
 uint32_t intern_take(struct intern *intern, int block);
 
 /* Writes a content of this block into it. No block of the arena is marked before, and none afterwards. */
 void intern_put(const struct intern *intern, int block, uint32_t number);
 
-/* Returns the content's hash, as the arena computes it. */
 uint64_t intern_hash(const struct intern *intern, uint32_t number);
 
 /* Attaches a copy of `size` bytes to a content. False if memory is short, or they are more than 65535. */
@@ -35,10 +32,9 @@ bool intern_attach(struct intern *intern, uint32_t number, const void *bytes, si
 /* Returns the bytes attached to a content, owned by the intern; NULL if there are none. */
 const void *intern_attached(const struct intern *intern, uint32_t number);
 
-/* Copies a content, and the bytes attached to it, from another intern, so that closing `from` drops the
- * rest. Returns its number in `to`, the same if it was moved before, or INTERN_NONE if memory is short.
- * After the first call `from` is only moved from and closed. The first intern_take() of `to` comes after the
- * last call. */
+/* Copies a content, and the bytes attached to it, from another intern that will be closed. Returns its number
+ * in `to`, always the same, or INTERN_NONE if memory is short. After the first call `from` is only moved from
+ * and closed. The first intern_take() of `to` comes after the last call. */
 uint32_t intern_move(struct intern *to, struct intern *from, uint32_t number);
 
 uint32_t intern_count(const struct intern *intern);

@@ -4,7 +4,7 @@
 #include "state/visited.h"
 
 #include "base/assert.h"
-#include "base/huge.h"
+#include "base/huge_pages.h"
 #include "state/bitstate.h"
 
 #include <sched.h>
@@ -16,32 +16,30 @@
 #define PLACES_BEHIND                                                                                        \
     (1u << 15) /* for keys that find the last places taken; the very last of all places stays empty */
 #define WORKERS_MAX 64
-#define LOOK_EVERY 128u /* states that a worker adds between two looks at the table's fill */
+#define LOOK_EVERY 128u /* states that a worker adds between two looks at the fill */
 
-/* A worker's count, on a cache line of its own: workers do not wait for each other. */
+/* A worker's count of states, on a cache line of its own, so that workers do not wait for each other. */
 struct tally {
     _Alignas(64) _Atomic uint64_t count;
 };
 
-/* The head of a table. All workers share the memory of a shared table and its head. A worker that makes the
- * table grow waits until all others rest, at the latest in their next visited_add(). The table grows in
- * place: it has the addresses of the largest table, and only places that are written to take memory. */
+/* The head of a table. Workers share a shared table with its head. A worker that makes the table grow waits
+ * until all others rest, at the latest in their next visited_add(). The table grows in place: it has the
+ * addresses of the largest table, and only places that are written to take memory. */
 struct visited {
     _Atomic uint64_t *place; /* 0 = empty */
     uint64_t places;
-    uint64_t full;    /* the count at which the table grows, or is full if it is final */
-    size_t bytes_max; /* the largest size of the table in bytes; so large is the address range */
+    uint64_t full;    /* count at which the table grows; if it is final, count at which it is full */
+    size_t bytes_max; /* size of the address range: the largest size of the table */
     int workers;
     bool final;            /* the table does not grow any more */
-    struct bitstate *bits; /* in place of a table, or NULL */
+    struct bitstate *bits; /* in place of a table; NULL = a table */
     atomic_int active;     /* workers that do not rest */
-    atomic_int growing;    /* a worker makes the table grow, or waits for the others to do so */
+    atomic_int growing;    /* a worker makes the table grow, or waits to do so */
     struct tally tally[WORKERS_MAX];
 };
 
 static _Thread_local int self; /* number of this worker */
-
-/* ---- memory ---- */
 
 static void *map_pages(size_t bytes, int flags)
 {
@@ -49,7 +47,7 @@ static void *map_pages(size_t bytes, int flags)
     if (at == MAP_FAILED) {
         return NULL;
     }
-    /* Each look-up misses the caches; it need not miss the TLB too. */
+    /* each look-up misses the caches, but need not miss the TLB */
     huge_pages(at, bytes);
     return at;
 }
@@ -140,8 +138,6 @@ void visited_close(struct visited *visited)
     munmap(visited, sizeof *visited);
 }
 
-/* ---- resting ---- */
-
 static void wait_until_grown(struct visited *visited)
 {
     while (atomic_load(&visited->growing)) {
@@ -172,8 +168,6 @@ void visited_join(struct visited *visited, int worker)
     self = worker;
     visited_resume(visited);
 }
-
-/* ---- the table ---- */
 
 /* Returns the key of a fingerprint. 0 is an empty place, so the fingerprint 0 counts as 1. */
 static uint64_t key_of(uint64_t fingerprint)
@@ -211,7 +205,7 @@ static void set_places(struct visited *visited, uint64_t places)
     visited->full = full_at(places);
 }
 
-/* A table grows by half, from three quarters full to half full. */
+/* Makes a table that is three quarters full half full. */
 static uint64_t more_places(uint64_t places)
 {
     return places / 2 * 3;
@@ -288,7 +282,7 @@ bool visited_reserve(struct visited *visited, uint64_t count)
     return visited->full >= count;
 }
 
-/* Makes the table grow while all other workers rest. One that cannot is filled to fifteen sixteenths. */
+/* Makes the table grow while all other workers rest. A table that cannot is filled to fifteen sixteenths. */
 static void grow(struct visited *visited)
 {
     int nobody = 0;
@@ -344,7 +338,6 @@ bool visited_has(const struct visited *visited, uint64_t fingerprint)
     return found == key;
 }
 
-/* Counts one state more. Returns how many this worker has added. */
 static uint64_t count_one(struct visited *visited)
 {
     LS_ASSERT(self < visited->workers);

@@ -4,9 +4,9 @@
 /* The set of states that a search has seen, each as a 64-bit fingerprint.
  *
  * It is one open-addressed table of 8 bytes a place, between a half and three quarters full once it has
- * grown. Places follow the order of fingerprints, so it grows in place, and reads and writes memory in order
- * then. Of n states, n^2 / 2^65 are expected to have the fingerprint of another one. The search leaves these
- * out, and all states that only they lead to. */
+ * grown; up to 15/16 if it cannot grow. Places follow the order of fingerprints, so it grows in place, and
+ * reads and writes memory in order. Of n states, n^2 / 2^65 are expected to have the fingerprint of another
+ * one. The search omits these, and all states that only they lead to. */
 #ifndef STATE_VISITED_H
 #define STATE_VISITED_H
 
@@ -22,16 +22,15 @@ enum visited_answer {
     VISITED_FULL,  /* the state was not in the set, and there is no room for it */
 };
 
-/* Returns an empty table for one worker. It takes at most three quarters of `bytes_max` bytes, also while it
- * grows; less if the address space is too small. NULL if the smallest table does not fit, or memory is
- * refused. */
+/* Returns an empty table for one worker, of at most three quarters of `bytes_max` bytes, also while it grows;
+ * less if the address space is too small. NULL if the smallest table does not fit, or memory is refused. */
 struct visited *visited_open(size_t bytes_max);
 
-/* Returns the same in memory that processes forked later share, for `workers` of them (1 to 64). */
+/* Returns one in memory that processes forked later share, for `workers` of them (1 to 64). */
 struct visited *visited_open_shared(size_t bytes_max, int workers);
 
-/* Returns a set of `bytes` bytes of bits (bitstate.h). It is never full; visited_copy() and _reserve() are
- * not for it. */
+/* Returns a set of `bytes` bytes of bits (bitstate.h), which is never full. Not for visited_copy() and
+ * _reserve(). */
 struct visited *visited_open_bits(size_t bytes, int workers);
 
 void visited_close(struct visited *visited);
@@ -41,11 +40,9 @@ void visited_close(struct visited *visited);
  * has to rest. */
 void visited_join(struct visited *visited, int worker);
 
-/* Tells that this worker adds nothing until visited_resume(). */
 void visited_rest(struct visited *visited);
 void visited_resume(struct visited *visited);
 
-/* Prefetches the memory that visited_add() will read. */
 void visited_prefetch(const struct visited *visited, uint64_t fingerprint);
 
 enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint);
@@ -55,15 +52,13 @@ bool visited_has(const struct visited *visited, uint64_t fingerprint);
 /* Makes room for `count` states in an empty table. Returns false if its bound is too small. */
 bool visited_reserve(struct visited *visited, uint64_t count);
 
-/* Copies at most `max` fingerprints. Returns how many, 0 after the last. *at is 0 for the first call, and is
- * then kept by this function. No worker may add a state between these calls. Adding the fingerprints in this
- * order to another table is fast. */
+/* Copies at most `max` fingerprints, in an order in which another table takes them fast. Returns their
+ * number, 0 after the last. *at is 0 for the first call, and is then kept by this function. No worker may add
+ * a state between these calls. */
 size_t visited_copy(const struct visited *visited, uint64_t *at, uint64_t *out, size_t max);
 
-/* Returns how many states all workers have added. */
 uint64_t visited_count(const struct visited *visited);
 
-/* Returns the bytes that the table takes now. */
 size_t visited_bytes(const struct visited *visited);
 
 /* Returns how many of `states` states are expected to have the fingerprint of another one. */

@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- writing ---- */
-
-/* Scenario lines are marked with a bar, so that nothing in them can look like a part of the trace. */
+/* Scenario lines begin with a bar, so that none can look like another part of the trace. */
 static void write_text(FILE *file, const char *text, size_t size)
 {
     size_t at = 0;
@@ -64,8 +62,6 @@ int trace_write(FILE *file, const struct trace *trace)
     return ferror(file) ? -1 : 0;
 }
 
-/* ---- reading ---- */
-
 struct reader {
     struct trace *trace;
     struct input_cursor cursor;
@@ -84,7 +80,7 @@ static int wrong(struct reader *r, const struct input_word *word, const char *ex
                           "%s", expected);
 }
 
-/* Reads a line that begins with `key`; the cursor stands behind it. */
+/* Reads a line that begins with `key`, up to the end of `key`. */
 static int read_key(struct reader *r, const char *key)
 {
     char expected[80];
@@ -131,14 +127,12 @@ static int copy_word(struct reader *r, const char *expected, char *out, size_t s
     return 0;
 }
 
-/* Copies the rest of a line that must be one word. */
 static int read_word(struct reader *r, const char *key, const char *expected, char *out, size_t size)
 {
     return read_key(r, key) == 0 && copy_word(r, expected, out, size) == 0 ? line_has_ended(r) : -1;
 }
 
-/* Terminates the rest of the line in place. The text belongs to the trace, and the end of a line is not
- * read again. */
+/* Terminates the rest of the line in place: the text belongs to the trace, and the end is not read again. */
 static const char *keep_rest(struct reader *r)
 {
     struct input_word rest = input_rest_of_line(&r->cursor);
@@ -207,7 +201,6 @@ static int read_head(struct reader *r)
     return trace->found ? 0 : wrong(r, &none, "what was found");
 }
 
-/* Reads the lines of properties, which older programs did not write and most traces lack. */
 static int read_properties(struct reader *r)
 {
     struct trace *trace = r->trace;
@@ -233,7 +226,7 @@ static int read_properties(struct reader *r)
     }
 }
 
-/* Reads the scenario. It is copied to the front of its own lines, without the bars: it only gets shorter. */
+/* Reads the scenario. Without the bars it gets shorter, so it is copied to the front of its own lines. */
 static int read_scenario(struct reader *r)
 {
     struct trace *trace = r->trace;
@@ -378,7 +371,7 @@ int trace_read(struct trace *trace, const char *path, struct input_error *error)
         return -1;
     }
     if (check_last_line(trace, error) != 0) {
-        /* A mistake of format is reported instead of the missing end of the last line. */
+        /* a mistake of format is reported rather than the missing end of the last line */
         struct input_error first = *error;
         if (parse(trace, error) == 0) {
             trace_close(trace);

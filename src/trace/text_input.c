@@ -12,15 +12,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define FOUND_MAX 60 /* bytes of a wrong word that are shown */
-
-/* ---- complaints ---- */
+#define FOUND_MAX 60 /* most bytes of a wrong word that are shown */
 
 static void quote(char *out, size_t size, const char *found, size_t found_size)
 {
     size_t shown = found_size < FOUND_MAX ? found_size : FOUND_MAX;
     while (shown > 0 && shown < found_size && ((unsigned char)found[shown] & 0xc0) == 0x80) {
-        shown--; /* do not cut a character in two */
+        shown--;
     }
     char text[FOUND_MAX + 1];
     for (size_t i = 0; i < shown; i++) {
@@ -58,8 +56,6 @@ int input_complain_words(struct input_error *error, const char *name, int line, 
 {
     return complain(error, name, line, column, expected, found);
 }
-
-/* ---- loading ---- */
 
 /* Returns the length of a well-formed UTF-8 sequence at `s`, or 0. Overlong forms, surrogates and code
  * points beyond the last plane are not well formed. */

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Memory of a pool, beyond the small pieces and beyond one large page. */
-#include "base/huge.h"
+#include "base/huge_pages.h"
 #include "base/pool.h"
 
 /* clang-format off */

@@ -12,7 +12,7 @@
 
 #include "broken/broken.h"
 #include "check/check.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 #include <cmocka.h>
 #include <lockstep/sim.h>
 #include <stdio.h>

@@ -213,6 +213,38 @@ static void each_goes_by_the_capacity_that_it_knows(void **state)
     judge_close(&judge);
 }
 
+/* Any recipe may report any lock. */
+static void a_capacity_of_no_lock_changes_nothing(void **state)
+{
+    struct judge judge;
+    (void)state;
+    open_resizing(&judge, "at_most_one_holder");
+    gets_in_line(&judge, 0, A, 10);
+    at(&judge, 200, EVENT_CAPACITY, B, (struct event){.code = 2});
+    gets_in_line(&judge, 0, B, 11);
+    assert_violated(&judge, EVENT_GRANTED, "stands behind that of process 0");
+    judge_close(&judge);
+}
+
+/* Any recipe may report the capacity 0, which is none. */
+static void without_a_limit_each_node_of_a_hold_is_admitted(void **state)
+{
+    static const struct ls_lock_spec two_units[1] = {
+        {.kind = LS_LOCK_SEMAPHORE, .mode = LS_MODE_SHARED, .capacity = 2, .count = 2}};
+    const struct check_context context = {
+        .processes = 4, .locks = 1, .specs = two_units, .resizes = true, .contender_per_unit = true};
+    struct judge judge;
+    (void)state;
+    judge_open_in(&judge, "at_most_one_holder", &context);
+    learns(&judge, A, 0);
+    asked(&judge, A);
+    created(&judge, A, 10);
+    created(&judge, A, 11);
+    granted(&judge, A, 10);
+    assert_verdict(&judge, CHECK_HOLDS);
+    judge_close(&judge);
+}
+
 /* Events after which the process of a second contender counts with the declared capacity again. */
 static void a_capacity_ends(void **state)
 {
@@ -786,6 +818,8 @@ int main(void)
         cmocka_unit_test(admission_is_what_the_definition_says),
         cmocka_unit_test(as_many_as_the_capacity_hold),
         cmocka_unit_test(each_goes_by_the_capacity_that_it_knows),
+        cmocka_unit_test(a_capacity_of_no_lock_changes_nothing),
+        cmocka_unit_test(without_a_limit_each_node_of_a_hold_is_admitted),
         cmocka_unit_test(a_capacity_ends),
         cmocka_unit_test(who_had_room_is_granted_by_a_smaller_capacity),
         cmocka_unit_test(a_list_is_looked_at_later),

@@ -206,6 +206,24 @@ static void refused_cancel_is_not_a_release(void **state)
     judge_close(&judge);
 }
 
+/* Any recipe may report any depth, also one that a record cannot keep. */
+static void depth_of_any_size_is_violated(void **state)
+{
+    static const int depths[] = {UINT16_MAX + 1, INT32_MAX, INT32_MIN};
+    (void)state;
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++) {
+        struct judge judge;
+        judge_open(&judge, "release_matches_acquire", false);
+        up(&judge, A);
+        asked(&judge, A);
+        created(&judge, A, 10);
+        granted_to(&judge, A, 0, 10, depths[i]);
+        assert_violated(&judge, EVENT_GRANTED, "expected 1");
+        released(&judge, A);
+        judge_close(&judge);
+    }
+}
+
 static void wrong_depths_are_violated(void **state)
 {
     struct judge judge;
@@ -432,6 +450,7 @@ int main(void)
         cmocka_unit_test(hold_that_stands_is_not_lost),
         cmocka_unit_test(refused_cancel_is_not_a_release),
         cmocka_unit_test(wrong_depths_are_violated),
+        cmocka_unit_test(depth_of_any_size_is_violated),
         cmocka_unit_test(answers_nobody_asked_for_are_violated),
         cmocka_unit_test(after_a_loss_anything_goes),
         cmocka_unit_test(loss_while_releasing_holds),

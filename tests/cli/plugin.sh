@@ -34,6 +34,7 @@ caught()
     expect 1 "contract_is_kept: the recipe of ${3:-a} $2" "${check[@]}" "$scenario"
     trace=$(sed -n 's/^replay: .* replay //p' "$scratch/output")
     expect 1 "the recipe of ${3:-a} $2" "$LOCKSTEP" replay "$trace"
+    expect 1 "the recipe of ${3:-a} $2" timeout 60 "$LOCKSTEP" replay --recipe "$recipe" "$trace"
     expect 1 "the recipe of " "$LOCKSTEP" run --verbose --no-search --seeds 20 --no-shrink --recipe "$recipe" --out "$scratch/reports" \
         "$scenario"
 }
@@ -95,6 +96,15 @@ same "$(sed 3d "$scratch/short.trace")" "$(sed 3d "$scratch/again.trace")" 'the 
 expect 0 'elsewhere.so' "$LOCKSTEP" export --recipe "$scratch/elsewhere.so" "$trace"
 expect_line "lockstep replay: expected a recipe (see lockstep list recipes) or a shared object with one after --recipe, found \
 'broken-no-srot'; did you mean 'broken-no-sort'?" "$LOCKSTEP" replay --recipe broken-no-srot "$trace"
+
+# A search goes on with the recipe that it began with, to the byte.
+mv "$recipe.kept" "$recipe"
+expect 3 limit "$LOCKSTEP" check --verbose --no-layers --max-states 10 --checkpoint "$scratch/kept" --recipe "$recipe" "$scenario"
+expect 0 '1 passed' "$LOCKSTEP" check --verbose --no-layers --resume "$scratch/kept" --recipe "$recipe" "$scenario"
+printf x >>"$recipe"
+expect 2 "expected the options of the checkpoint $scratch/kept/rounds.checkpoint (--recipe $recipe (" \
+    "$LOCKSTEP" check --no-layers --resume "$scratch/kept" --recipe "$recipe" "$scenario"
+mv "$recipe" "$recipe.kept"
 
 # What is no recipe, or calls what it must not, is refused before any of it runs.
 refused 'No such file or directory'

@@ -318,6 +318,21 @@ static void a_watched_key_stops_exec(void **state)
     bench_saw("multi=OK incr=QUEUED (expired k) (wrote k) exec=[1] ");
 }
 
+/* WATCH lasts until EXEC, also if a command sets the connection's state to that of a new one. */
+static void a_watched_key_stays_watched(void **state)
+{
+    (void)state;
+    bench_open(true, NULL);
+    redisAsyncContext *a = bench_connected(0), *b = bench_connected(1);
+    bench_ask(0, a, "watch", "WATCH k");
+    bench_ask(0, a, "select", "SELECT 0");
+    bench_ask(1, b, "set", "SET k 1");
+    bench_ask(0, a, "multi", "MULTI");
+    bench_ask(0, a, "incr", "INCR k");
+    bench_ask(0, a, "exec", "EXEC");
+    bench_saw("watch=OK select=OK (wrote k) set=OK multi=OK incr=QUEUED exec=nil ");
+}
+
 /* Messages come between the replies of their connection, in the order of the server. */
 static void messages_come_in_order(void **state)
 {
@@ -414,6 +429,7 @@ int main(void)
         cmocka_unit_test_teardown(an_endless_script_is_noticed, bench_close),
         cmocka_unit_test_teardown(scripts_leave_nothing_behind, bench_close),
         cmocka_unit_test_teardown(a_watched_key_stops_exec, bench_close),
+        cmocka_unit_test_teardown(a_watched_key_stays_watched, bench_close),
         cmocka_unit_test_teardown(messages_come_in_order, bench_close),
         cmocka_unit_test_teardown(a_password_is_asked_for, bench_close),
         cmocka_unit_test_teardown(a_replica_is_read_only, bench_close),

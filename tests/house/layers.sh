@@ -125,7 +125,7 @@ plant()
 self_test()
 {
     local found expected
-    plant src/base/a.c '#include "trace/event.h"'
+    plant src/base/a.c '#include "trace/event_names.h"'
     plant src/lock/a.c '#include "fakezk/tree.h"'
     plant src/lock/b.c '#include <pthread.h>'
     plant src/lock/c.c '  #  include <lockstep/sim.h>'

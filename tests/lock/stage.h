@@ -9,7 +9,7 @@
 #define TESTS_LOCK_STAGE_H
 
 #include "sim/world.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>

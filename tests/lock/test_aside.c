@@ -160,6 +160,27 @@ static void the_retry_policy_bounds_the_creates(void **state)
     stage_end();
 }
 
+/* More repetitions than make the delay grow. */
+static void the_retry_policy_counts_all_creates(void **state)
+{
+    (void)state;
+    static const struct ls_retry_policy fourteen = {
+        .kind = LS_RETRY_TIMES, .times = 14, .base_ms = 10, .delay_ms_max = 10};
+    begin(&fourteen);
+    play("a acquire");
+    assert_int_equal(lose_creates(1), LOCK_LOST_SUSPECT);
+    for (int i = 0; i < 14; i++) {
+        assert_true(claim_of(1)->aside);
+        play("pass 10");
+        assert_true(go_to_create(1));
+        cut(1);
+        assert_false(go_to_create(1));
+    }
+    assert_null(claim_of(1));
+    assert_non_null(strstr(stage.told, "a failed EGAVEUP"));
+    stage_end();
+}
+
 static void without_a_timer_the_acquire_fails(void **state)
 {
     (void)state;
@@ -208,6 +229,7 @@ int main(void)
         cmocka_unit_test(each_loss_makes_the_delay_longer),
         cmocka_unit_test(a_random_part_is_taken_off_the_delay),
         cmocka_unit_test(the_retry_policy_bounds_the_creates),
+        cmocka_unit_test(the_retry_policy_counts_all_creates),
         cmocka_unit_test(without_a_timer_the_acquire_fails),
         cmocka_unit_test(the_innocent_one_goes_first),
     };

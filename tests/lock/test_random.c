@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "recipes/recipe_invariants.h"
 #include "sim/world.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>

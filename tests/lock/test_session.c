@@ -60,6 +60,31 @@ static void a_broken_link_is_suspended_and_reconnected(void **state)
     stage_end();
 }
 
+/* As if a listener were busy: nothing is delivered between the events. */
+static void lose_what_was_never_told(struct probe *probe)
+{
+    struct ls_session *session = &probe->session;
+    int64_t told_id = session->told_id;
+    ls_env_lock(session->env);
+    session->told_id = 0;
+    lock_queue_event(session, LS_SESSION_CONNECTED);
+    lock_queue_event(session, LS_SESSION_SUSPENDED);
+    lock_queue_event(session, LS_SESSION_READ_ONLY);
+    lock_queue_event(session, LS_SESSION_LOST);
+    assert_int_equal(session->events, 0);
+    session->told_id = told_id;
+    ls_env_unlock(session->env);
+}
+
+static void a_session_that_was_never_told_of_is_not_told_to_be_lost(void **state)
+{
+    (void)state;
+    one();
+    stage_job(0, lose_what_was_never_told);
+    told("");
+    stage_end();
+}
+
 static void exactly_one_lost_lies_between_two_sessions(void **state)
 {
     (void)state;
@@ -1011,6 +1036,7 @@ int main(void)
         cmocka_unit_test(policies_end_the_opening_of_handles),
         cmocka_unit_test(an_acquire_during_a_start_that_fails_is_answered),
         cmocka_unit_test(a_first_connection_is_told_once),
+        cmocka_unit_test(a_session_that_was_never_told_of_is_not_told_to_be_lost),
         cmocka_unit_test(a_broken_link_is_suspended_and_reconnected),
         cmocka_unit_test(exactly_one_lost_lies_between_two_sessions),
         cmocka_unit_test(who_waits_is_answered_before_the_handle_is_closed),

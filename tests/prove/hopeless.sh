@@ -3,6 +3,6 @@
 
 # A replay believes that somebody is never served any more.
 GROUP=cli
-FILE=src/replay/liveness_hopeless.c
+FILE=src/replay/hopeless_check.c
 EDIT='s/return HOPELESS_NO;/return HOPELESS_YES;/'
 EXPECT='^cli\.live$'

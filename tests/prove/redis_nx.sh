@@ -3,6 +3,6 @@
 
 # SET NX writes over a key that exists.
 GROUP=fakeredis
-FILE=src/fakeredis/commands_text.c
+FILE=src/fakeredis/commands_string.c
 EDIT='s/set->options \|= SET_NX;/set->options |= 0;/'
 EXPECT='^fakeredis\.rules$'

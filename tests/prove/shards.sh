@@ -3,6 +3,6 @@
 
 # A layer that nobody has searched counts as complete.
 GROUP=cli
-FILE=src/explore/search_parts.c
+FILE=src/explore/merge_parts.c
 EDIT='s/return part != NULL \&\& part->verdict == VERDICT_HOLDS \&\& part->exhausted;/return part == NULL || part->exhausted;/'
 EXPECT='^cli\.shards$'

@@ -3,6 +3,6 @@
 
 # A world without the instant of a loss still breaks links while something travels on them.
 GROUP=explore
-FILE=src/coordzk/choice_points.c
+FILE=src/coordzk/ablation.c
 EDIT="s/\{'b', breaks_in_flight\},/{'z', breaks_in_flight},/"
 EXPECT='^explore\.choice_points$'

@@ -12,9 +12,9 @@
 #include <pthread.h>
 
 #define CLOSE_ROUNDS 20 /* number of polls after which calls surely lead */
-#define FAR_MS (3 * REST_MS)
+#define FAR_MS (3L * REST_MS)
 #define RENEWED_MS 1500 /* a lease that is renewed on a busy machine, too */
-#define HELD_MS (2 * RENEWED_MS)
+#define HELD_MS (2L * RENEWED_MS)
 #define BUSY_MS 60000 /* until calls come close together on a busy machine */
 
 static _Thread_local bool calls;
@@ -22,6 +22,7 @@ static _Thread_local bool waits;
 static int polls,
     waiter_polls; /* number of polls of threads that have `calls` set, and of those with `waits` */
 
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 int __real_poll(struct pollfd *fds, nfds_t size, int timeout_ms);
 int __wrap_poll(struct pollfd *fds, nfds_t size, int timeout_ms);
 int __wrap_poll(struct pollfd *fds, nfds_t size, int timeout_ms)
@@ -42,6 +43,7 @@ int __wrap_redisAsyncCommand(redisAsyncContext *context, redisCallbackFn *fn, vo
 {
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTEND(bugprone-reserved-identifier) */
     int rc = redisvAsyncCommand(context, fn, ctx, format, arguments);
     va_end(arguments);
     __atomic_add_fetch(&sends, calls, __ATOMIC_SEQ_CST);

@@ -18,6 +18,7 @@
 static bool no_memory, no_timers, no_descriptor, no_thread;
 static const char *deaf_timer, *other_deaf_timer; /* timers of these names never fire */
 
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void *__real_ls_env_alloc(struct ls_env *env, size_t size);
 void *__wrap_ls_env_alloc(struct ls_env *env, size_t size);
 void *__wrap_ls_env_alloc(struct ls_env *env, size_t size)
@@ -73,6 +74,7 @@ void __wrap_ls_env_lock(struct ls_env *env)
     if (stops_at_the_gate) {
         stops_at_the_gate = false;
         __atomic_store_n(&at_the_gate, 1, __ATOMIC_SEQ_CST);
+/* NOLINTEND(bugprone-reserved-identifier) */
         WAIT_UNTIL(count(&gate_is_open) == 1);
     }
     __real_ls_env_lock(env);

@@ -9,7 +9,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -411,6 +413,8 @@ static void refuses_wrong_headers(void **state)
     refuse("mutex /a/x is y\n", "s:1:12: expected 'as' or the end of the line, found 'is'");
     refuse("contents hello\n", "s:1:10: expected a text of at most 64 bytes in double quotes, found 'hello'");
     refuse("process\n", "s:1:8: expected the name of a process, found the end of the line");
+    refuse("mutex /locks/x\nprocess : acquire release\n----\n",
+           "s:2:9: expected the name of a process, found ''");
     refuse("process a settle\n",
            "s:1:11: expected a new name of 1 to 15 letters, digits, '-' or '_' that is no word of "
            "the language, found 'settle'");
@@ -484,6 +488,11 @@ static void refuses_wrong_commands(void **state)
         "s:3:29: expected no 'on granted:' or 'on failed:' outside of a program, found the end of the line");
     refuse("mutex /locks/x\nprocess a: acquire on release\n----\n",
            "s:2:23: expected 'granted:' or 'failed:', found 'release'");
+    refuse("mutex /locks/x\nprocess a: acquire on granted: release on granted: cancel\n----\n",
+           "s:2:43: expected each of 'granted:' and 'failed:' once, found 'granted:'");
+    refuse(
+        "mutex /locks/x\nprocess a: acquire on failed: close on granted: release on failed: acquire\n----\n",
+        "s:2:60: expected each of 'granted:' and 'failed:' once, found 'failed:'");
     refuse("mutex /locks/x\nprocess a: acquire on granted: try\n----\n",
            "s:2:32: expected acquire, release, cancel or close, found 'try'");
     refuse("mutex /locks/x\nprocess a: acquire on failed: try\n----\n",
@@ -565,6 +574,45 @@ static void refuses_wrong_shapes(void **state)
            "s:6:1: expected no property that both holds and is violated, found 'violates'");
 }
 
+static void write_wrong_lines(const char *path, const char *before, int lines)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s", before);
+    for (int i = 0; i < lines; i++) {
+        fprintf(file, "wrong\n");
+    }
+    fprintf(file, "\nwrong\nwrong\n");
+    assert_int_equal(fclose(file), 0);
+}
+
+static void keeps_no_more_mistakes_than_fit(void **state)
+{
+    (void)state;
+    static const char *const BEFORE[] = {HEAD "settle" TAIL, HEAD "settle\n"};
+    static struct {
+        struct input_mistakes list;
+        char guard[4 * INPUT_ERROR_MAX];
+    } mistakes;
+    char path[] = "test_parse.XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    for (int lines = 1; lines <= INPUT_MISTAKES_MAX + 2; lines++) {
+        for (int i = 0; i < 2; i++) {
+            write_wrong_lines(path, BEFORE[i], lines);
+            memset(mistakes.guard, 7, sizeof mistakes.guard);
+            assert_int_equal(scenario_read(&scenario, path, &mistakes.list), -1);
+            int wrong = lines + 2;
+            assert_int_equal(mistakes.list.count, wrong < INPUT_MISTAKES_MAX ? wrong : INPUT_MISTAKES_MAX);
+            for (size_t at = 0; at < sizeof mistakes.guard; at++) {
+                assert_int_equal(mistakes.guard[at], 7);
+            }
+        }
+    }
+    assert_int_equal(unlink(path), 0);
+}
+
 static void summary_is_the_first_sentence(void **state)
 {
     (void)state;
@@ -610,6 +658,7 @@ int main(void)
         cmocka_unit_test(refuses_wrong_headers),
         cmocka_unit_test(refuses_wrong_commands),
         cmocka_unit_test(refuses_wrong_shapes),
+        cmocka_unit_test(keeps_no_more_mistakes_than_fit),
         cmocka_unit_test(summary_is_the_first_sentence),
         cmocka_unit_test(masks_follow_the_mode),
     };

@@ -6,7 +6,7 @@
  * fingerprints. */
 #include "base/rng.h"
 #include "check/check.h"
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/sim.h>
 

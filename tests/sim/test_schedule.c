@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The default schedule, the virtual clock, faults and their consequences, as judges see them by events. */
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <lockstep/error.h>
 #include <lockstep/fakezk.h>

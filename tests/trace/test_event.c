@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Event names are stable and distinct. */
-#include "trace/event.h"
+#include "trace/event_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

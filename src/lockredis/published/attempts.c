@@ -22,14 +22,12 @@ const char *attempts_key(const struct attempts *all, int lock)
     return all->config->lock_paths[lock];
 }
 
-/* ---- reports ---- */
-
 static void say(struct attempt *attempt, int kind, int rc)
 {
     reports_say(&attempt->all->reports, kind, attempt->lock, attempt->owner, rc, attempt->depth);
 }
 
-/* Called with the mutex, which it drops, and makes all reports. */
+/* Drops the mutex. */
 static void tell(struct attempts *all)
 {
     reports_tell(&all->reports, all->env);
@@ -43,18 +41,14 @@ static void answer(struct attempt *attempt, int kind, int rc)
     say(attempt, kind, rc);
 }
 
-/* ---- connections ---- */
-
 redisAsyncContext *attempts_link(struct attempts *all, int link)
 {
     return connections_get(&all->link[link], parts_port(all->config->hosts));
 }
 
-/* ---- requests ---- */
-
 static void send_again(void *ctx);
 
-/* Repeats the request of the phase some time later, from its first step. */
+/* Repeats the request of the phase later, from its first step. */
 static void send_later(struct attempt *attempt)
 {
     attempt->step = 0;
@@ -85,8 +79,6 @@ static void enter(struct attempt *attempt, enum phase phase)
     attempt->step = 0;
 }
 
-/* ---- the end of a request ---- */
-
 static void end(struct attempt *attempt)
 {
     enter(attempt, attempt->depth > 0 ? PHASE_HOLDING : PHASE_NONE);
@@ -105,7 +97,6 @@ static void give(struct attempt *attempt)
     send(attempt);
 }
 
-/* Gives back the next level, or ends the request if there is none to give back. */
 static void give_or_end(struct attempt *attempt)
 {
     if (attempt->gives > 0) {
@@ -151,7 +142,7 @@ static void took(struct attempt *attempt, const redisReply *reply)
     }
 }
 
-/* Ends the release of one level: it has its reply, or the library waits for none. */
+/* Ends the release of one level, with its reply or given up. */
 static void gave(struct attempt *attempt, int rc)
 {
     attempt->gives--;
@@ -163,7 +154,7 @@ static void gave(struct attempt *attempt, int rc)
     give_or_end(attempt);
 }
 
-/* Ends a release that the library does not repeat. Returns whether the request was one. */
+/* Ends a release that the library does not repeat. False = the request is no such release. */
 static bool gives_up(struct attempt *attempt)
 {
     const struct design *design = attempts_design(attempt->all);
@@ -174,7 +165,7 @@ static bool gives_up(struct attempt *attempt)
     return over;
 }
 
-/* Handles a lost reply: the server may or may not have done the request. */
+/* The server may have done a request whose reply is lost. */
 static void lost(struct attempt *attempt)
 {
     if (gives_up(attempt)) {
@@ -188,7 +179,7 @@ static void lost(struct attempt *attempt)
     send_later(attempt);
 }
 
-/* Handles an error: the server has not done this request, but may have done an earlier copy of it. */
+/* The server has not done a request that it answers with an error, but maybe an earlier copy of it. */
 static void refused(struct attempt *attempt)
 {
     bool nothing_taken = attempt->phase == PHASE_TAKING && !attempt->repeated;
@@ -228,8 +219,6 @@ void attempts_replied(redisAsyncContext *context, void *reply, void *ctx)
     tell(all);
 }
 
-/* ---- waiting ---- */
-
 static void begin(struct attempt *attempt)
 {
     enter(attempt, PHASE_TAKING);
@@ -257,7 +246,7 @@ void attempts_wake(struct attempt *attempt)
     }
 }
 
-/* Answers the acquire with `rc`, and gives back a level that its requests may have left on the server. */
+/* Answers the acquire with `rc`, and gives back the level that it may have on the server. */
 static void abandon(struct attempt *attempt, int rc)
 {
     struct attempts *all = attempt->all;
@@ -265,7 +254,7 @@ static void abandon(struct attempt *attempt, int rc)
     answer(attempt, LS_REPORT_FAILED, rc);
     ls_env_timer_stop(all->env, &attempt->poll);
     if (!begun) {
-        return; /* the acquire has not begun: it waits for the end of an earlier request of its owner */
+        return; /* it still waits for the end of an earlier request of its owner */
     }
     attempt->gone = true;
     if (attempt->phase == PHASE_TAKING && attempt->sent) {
@@ -287,8 +276,6 @@ static void give_up(void *ctx)
     tell(attempt->all);
     ls_env_lock(attempt->all->env);
 }
-
-/* ---- holding ---- */
 
 void attempts_lose(struct attempt *attempt)
 {
@@ -393,8 +380,6 @@ void attempts_renewed(redisAsyncContext *context, void *reply, void *ctx)
     tell(all);
 }
 
-/* ---- what the driver calls ---- */
-
 int attempts_start(void *memory, struct ls_env *env, const struct ls_recipe_config *config,
                    const struct design *design, unsigned flaws)
 {
@@ -455,7 +440,6 @@ static struct attempt *attempt_of(void *memory, int lock, int owner)
     return known ? &all->attempt[lock][owner] : NULL;
 }
 
-/* Begins an acquire that needs the server. */
 static int ask(struct attempt *attempt, int timeout_ms)
 {
     int rc = LS_OK;
@@ -531,8 +515,6 @@ enum ls_belief attempts_query(const void *memory, int lock, int owner)
     bool known = lock < ATTEMPTS_LOCKS_MAX && owner < ATTEMPTS_OWNERS_MAX;
     return known && all->attempt[lock][owner].depth > 0 ? LS_HELD : LS_NOT_HELD;
 }
-
-/* ---- timers ---- */
 
 const struct ls_timer_row ATTEMPTS_TIMERS[] = {{"poll", LS_TIMER_POLL},       {"place", LS_TIMER_RENEWAL},
                                                {"renewal", LS_TIMER_RENEWAL}, {"deadline", LS_TIMER_DEADLINE},

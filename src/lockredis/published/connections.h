@@ -8,21 +8,19 @@
 #include <hiredis/async.h>
 #include <lockstep/env.h>
 
-/* One connection. Field `data` of its context points back to it. */
 struct connection {
     struct ls_env *env;
-    redisAsyncContext *context;
+    redisAsyncContext *context; /* its field `data` is the connection; NULL = not open */
 };
 
-/* Initializes zeroed connections, which are not open yet. */
+/* Initializes zeroed connections. */
 void connections_start(struct connection *connections, int count, struct ls_env *env);
 
 /* Returns the context of a connection to this port, opened if need be; NULL = memory is short. Called with
- * the environment's mutex. */
+ * the environment's mutex, like connections_take(). */
 redisAsyncContext *connections_get(struct connection *connection, int port);
 
-/* Returns the context, which the caller ends; NULL = there is none. The next connections_get() opens another
- * context. Called with the mutex. */
+/* Returns the context, which the caller must end; NULL = not open. The connection is not open afterwards. */
 redisAsyncContext *connections_take(struct connection *connection);
 
 /* Ends all connections that are open. Called without the mutex. */

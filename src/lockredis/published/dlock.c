@@ -2,22 +2,21 @@
  * Copyright the lockstep authors */
 
 /* Baidu's DLock, as its Java classes DistributedReentrantLock and RedisLockProcessor work. The lock is a key
- * with a lease. Threads of a process wait in a queue. One more thread polls for them, and one renews the
- * lease.
+ * with a lease. Threads of a process wait in a queue. A retry thread polls for them, and a lease thread
+ * renews the lease.
  *
  * A thread of the program is an owner here. It first tries to take the key, also while another thread of the
- * process holds it. If that fails it enters the queue, and parks. The first in the queue tries again when it
- * is unparked.
+ * process holds it. If that fails, it enters the queue, and parks. The first thread in the queue tries again
+ * when it is unparked.
  *
- * The retry thread lives while threads wait and no thread of the process holds. It unparks the first of the
- * queue when the key is gone, or when it gets no answer. The lease thread lives from a grant until a
+ * The retry thread lives while threads wait and no thread of the process holds. It unparks the first thread
+ * of the queue when the key is gone, or when it gets no answer. The lease thread lives from a grant until a
  * release, a lost lease, or an interrupt. Both are state machines with a timer and a connection each.
  *
  * DLock does not report a lost lease, and has no fencing token.
  *
- * Each bit of `mended` mends one flaw. Besides dlock there is a recipe with all bits, and one for each flaw,
- * which lacks the bit for that flaw. MENDED_BELIEF hides some flaws, because it reports a loss in time,
- * of any cause. The recipes for these flaws lack it, too. */
+ * Each bit of `mended` mends one flaw. dlock and dlock_one_host have no bit, dlock_mended all, and each other
+ * recipe lacks the bit of its flaw. MENDED_BELIEF hides some flaws: their recipes lack it, too. */
 #include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
 
@@ -41,13 +40,13 @@
 #define GIVE "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return nil end"
 
 enum {
-    MENDED_LEASE = 1,    /* each grant has a lease thread of its own */
+    MENDED_LEASE = 1,    /* each owner has a lease thread of its own */
     MENDED_RETRY = 2,    /* a retry thread that was interrupted goes on if a waiting thread needs it */
     MENDED_THIRD = 4,    /* the lease is renewed at a third of its length */
-    MENDED_LOSS = 8,     /* the holder is told when a renewal finds that its lease was lost */
+    MENDED_LOSS = 8,     /* a renewal that finds the lease lost reports the loss */
     MENDED_ID = 16,      /* ids of owners are unique */
     MENDED_RELEASE = 32, /* a release whose reply is lost is sent again */
-    MENDED_BELIEF = 64,  /* the holder is told of the loss before its lease can end unrenewed */
+    MENDED_BELIEF = 64,  /* a loss is reported before a lease that was not renewed can end */
     MENDED_ERROR = 128,  /* an error is no answer: a release is sent again, and a try fails by LS_EREFUSED */
     MENDED_ALL = 255,
 };
@@ -67,32 +66,32 @@ struct thread {
     bool queued;
     bool permit; /* it was unparked while it was not parked, so its next park ends at once */
     uint8_t reserved[2];
-    struct ls_timer again; /* sends the release once more */
-    struct ls_stamp sent;  /* when the last request for the key was sent */
+    struct ls_timer again; /* repeats the release */
+    struct ls_stamp sent;  /* when its last request for the key was sent */
 };
 
-/* The retry thread or a lease thread. */
+/* The retry thread, or a lease thread. */
 struct actor {
     struct lock *lock;
     uint8_t state; /* enum actor_state */
     bool interrupted;
-    uint8_t owner; /* of a lease thread: the owner whose hold it renews */
+    uint8_t owner; /* of a lease thread: owner whose hold it renews */
     bool outdated; /* of a lease thread: its request is about a former hold, and the next hold has begun */
     uint8_t reserved[4];
     struct ls_timer timer;
-    struct ls_stamp sent; /* of a lease thread: when the last renewal was sent */
+    struct ls_stamp sent; /* of a lease thread: when its last renewal was sent */
 };
 
 struct lock {
     struct state *state;
     uint8_t index;
-    uint8_t owner; /* thread that holds; 255 = no thread of the process holds */
+    uint8_t owner; /* thread that holds; NOBODY = none does */
     uint8_t queue[OWNERS_MAX];
     uint8_t queued;
     uint8_t reserved[2];
     int hold;
-    struct ls_timer belief; /* ends before the lease of the owner can end */
-    struct ls_stamp leased; /* when the request was sent that has begun the present lease */
+    struct ls_timer belief; /* with MENDED_BELIEF: ends the hold before its lease can end */
+    struct ls_stamp leased; /* with MENDED_BELIEF: when the request was sent that began the present lease */
     struct thread thread[OWNERS_MAX];
     struct actor retry, lease[OWNERS_MAX];
 };
@@ -104,14 +103,12 @@ struct state {
     unsigned mended;
     bool stopping, one_host;
     uint8_t reserved[2];
-    uint8_t life[LIFE_BYTES]; /* an id of this run of the program */
+    uint8_t life[LIFE_BYTES]; /* random id of this run of the program */
     struct lock lock[LOCKS_MAX];
     struct reports reports;
 };
 
 static void loop(struct thread *thread);
-
-/* ---- reports ---- */
 
 static void say(struct thread *thread, int kind, int rc)
 {
@@ -124,13 +121,11 @@ static void say(struct thread *thread, int kind, int rc)
                                                      .depth = lock->owner == thread->owner ? lock->hold : 0});
 }
 
-/* Called with the mutex, which it drops, and makes all reports. */
+/* Drops the mutex. */
 static void tell(struct state *state)
 {
     reports_tell(&state->reports, state->env);
 }
-
-/* ---- connections: opened when they are needed ---- */
 
 static void on_disconnect(const redisAsyncContext *context, int status)
 {
@@ -145,7 +140,7 @@ static void on_disconnect(const redisAsyncContext *context, int status)
     ls_env_unlock(state->env);
 }
 
-/* Returns the context of a connection, which it opens if need be. NULL = memory is short. */
+/* Returns the context of a connection, opened if need be; NULL = memory is short. */
 static redisAsyncContext *open_link(struct state *state, int link)
 {
     if (state->context[link] == NULL) {
@@ -166,8 +161,8 @@ static const char *key_of(const struct lock *lock)
 
 #define ID_MAX 60
 
-/* Writes the id of an owner. DLock makes it of the first address of the machine and the number of the thread.
- * So a process that is started anew has the ids of its former life. */
+/* DLock's id of an owner is the first address of the machine with the number of the thread. So a process that
+ * is started anew has the ids of its former life. */
 static void id_of(const struct lock *lock, int owner, char id[ID_MAX])
 {
     const struct state *state = lock->state;
@@ -179,8 +174,6 @@ static void id_of(const struct lock *lock, int owner, char id[ID_MAX])
     parts_hex(state->life, LIFE_BYTES, life);
     snprintf(id, ID_MAX, "%s-%d", life, owner + 1);
 }
-
-/* ---- the lease thread ---- */
 
 static struct actor *lease_of(struct lock *lock, int owner)
 {
@@ -249,7 +242,7 @@ static void belief_over(void *ctx)
     ls_env_lock(lock->state->env);
 }
 
-/* Begins the time for which the holder believes, as of `sent`, when the request left that began the lease. */
+/* Counts the holder's belief from `sent` on, when the request was sent that began the lease. */
 static void believe(struct lock *lock, const struct ls_stamp *sent)
 {
     struct ls_env *env = lock->state->env;
@@ -307,8 +300,6 @@ static void renew(void *ctx)
         renewed(lease, NULL);
     }
 }
-
-/* ---- the retry thread ---- */
 
 static void look(void *ctx);
 
@@ -371,8 +362,6 @@ static void look(void *ctx)
     }
 }
 
-/* ---- threads of the program ---- */
-
 static void on_tried(redisAsyncContext *context, void *reply, void *ctx);
 
 static void enqueue(struct thread *thread)
@@ -384,7 +373,7 @@ static void enqueue(struct thread *thread)
 static void dequeue(struct thread *thread)
 {
     struct lock *lock = thread->lock;
-    if (thread->queued) { /* only the first in the queue asks for the key */
+    if (thread->queued) { /* it is the first in the queue: no other one asks for the key */
         memmove(&lock->queue[0], &lock->queue[1], OWNERS_MAX - 1);
         lock->queue[OWNERS_MAX - 1] = 0;
         lock->queued--;
@@ -446,7 +435,6 @@ static void try(struct thread *thread)
     }
 }
 
-/* One turn of the loop of a thread in the queue. */
 static void loop(struct thread *thread)
 {
     if (thread->lock->queue[0] == thread->owner) {
@@ -468,7 +456,7 @@ static void on_tried(redisAsyncContext *context, void *reply, void *ctx)
     tell(state);
 }
 
-/* Ends a release in DLock's order. Another thread may have taken the lock after the key was deleted. */
+/* Ends a release, in DLock's order. Another thread may have taken the lock since the key was deleted. */
 static void released(struct thread *thread)
 {
     struct lock *lock = thread->lock;
@@ -507,7 +495,7 @@ static void ask_again(void *ctx)
     ls_env_lock(thread->lock->state->env);
 }
 
-/* Handles the reply to a release. DLock does not look at it, and takes a lost reply for one. */
+/* Handles the reply to a release. For DLock any reply, and a lost one, ends the release. */
 static void answered(struct thread *thread, const redisReply *reply)
 {
     struct state *state = thread->lock->state;
@@ -530,8 +518,6 @@ static void give(struct thread *thread)
         answered(thread, NULL);
     }
 }
-
-/* ---- what the driver calls ---- */
 
 static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config, unsigned mended,
                  bool one_host)
@@ -622,7 +608,7 @@ static int acquire(void *memory, int lock_index, int owner, int timeout_ms)
     return LS_OK;
 }
 
-/* Refuses to cancel, because a thread in DLock's lock() cannot be interrupted. */
+/* A thread in DLock's lock() cannot be interrupted. */
 static int cancel(void *memory, int lock, int owner)
 {
     const struct thread *thread = thread_of(memory, lock, owner);
@@ -659,8 +645,6 @@ static enum ls_belief query(const void *memory, int lock_index, int owner)
                    ls_env_elapsed_ms(state->env, &lock->leased) < BELIEF_MS; /* its timer may be late */
     return !holds ? LS_NOT_HELD : in_time ? LS_HELD : LS_UNKNOWN;
 }
-
-/* ---- the recipes ---- */
 
 #define START(NAME, MENDED, ONE_HOST)                                                                        \
     static int NAME(void *memory, struct ls_env *env, const struct ls_recipe_config *config)                 \

@@ -10,34 +10,28 @@
 
 #define REPORTS_MAX 32
 
-/* Reports to be made once the environment's mutex is free. Zeros are an empty list. */
+/* Reports to be made without the environment's mutex. Zeros are an empty list. */
 struct reports {
     struct ls_report report[REPORTS_MAX];
     int count;
     int reserved; /* 0 */
 };
 
-/* Adds a report. A full list stays as it is. */
+/* Add a report; a full list drops it. `depth` = levels of the owner's hold after the event. */
 void reports_add(struct reports *reports, const struct ls_report *report);
-
-/* Adds a report of an owner about its lock; `depth` is the number of its levels after the event. */
 void reports_say(struct reports *reports, int kind, int lock, int owner, int rc, int depth);
 
-/* Called with the mutex, which it drops, and makes all reports. The list is empty then. */
+/* Makes and removes all reports. Called with the mutex, which it drops. */
 void reports_tell(struct reports *reports, struct ls_env *env);
 
-/* Writes the bytes of an id in hexadecimal digits, with a zero byte behind them. */
+/* Writes bytes as hexadecimal digits and a zero byte: 2 * size + 1 characters. */
 void parts_hex(const uint8_t *bytes, size_t size, char *text);
 
-/* Returns the port of the first server of a connect string; 6379 if the string has none. */
-int parts_port(const char *hosts);
+int parts_port(const char *hosts); /* of the first server of a connect string; without a port 6379 */
+bool parts_is_error(const redisReply *reply); /* false for NULL */
 
-/* Returns whether the reply is an error. `reply` may be NULL. */
-bool parts_is_error(const redisReply *reply);
-
-/* Scripts about a key whose value is the id of its owner: KEYS[1], the id, and for the first two the lease
- * in ms. They return 1 if the key is, or was, the owner's, and 0 otherwise. PARTS_TAKE also takes a free
- * key. */
+/* Scripts for the key KEYS[1], whose value is the id of its owner: ARGV[1] = id, ARGV[2] = lease in ms. They
+ * return 1 if the key is, or was, the owner's, and 0 otherwise. PARTS_TAKE also takes a free key. */
 #define PARTS_TAKE                                                                                           \
     "if redis.call('get',KEYS[1])==ARGV[1] then redis.call('pexpire',KEYS[1],ARGV[2]) return 1 end "         \
     "if redis.call('set',KEYS[1],ARGV[1],'NX','PX',ARGV[2]) then return 1 end return 0"

@@ -5,8 +5,8 @@
  * takes the key by a script that recognizes its id, renews the lease, and reports a loss. It repeats a
  * release until it is answered. Owners poll while they wait.
  *
- * redis_py_mended is redis-py's Lock as far as the defects go, but there a renewal is left to the caller. A
- * holder that is cut off still believes that it holds.
+ * redis_py_mended works like redis-py's Lock, but renews the lease itself, which redis-py leaves to the
+ * caller. A holder that is cut off still believes that it holds.
  *
  * Each bit of `flaws` is one defect. Its mend is the other branch. */
 #include "lockredis/published/attempts.h"
@@ -20,23 +20,21 @@
 #define POLL_MS 100
 
 enum {
-    /* redis/redis-py#415: the value of the key is a time, and a release deletes the key if its time is not
-     * older than the owner's. A successor's time never is. Times are a counter here, as there is no clock. */
+    /* redis/redis-py#415: the value of the key is a time. A release deletes the key if that time is not older
+     * than the owner's: so it also deletes a successor's. Times are a counter here: there is no clock. */
     FLAW_TIMES = 1,
 
-    /* redis/redis-py#818: SETNX takes the key, and a PEXPIRE after it gives it a lease. If the PEXPIRE never
-     * comes, the key is never free again. */
+    /* redis/redis-py#818: SETNX takes the key, and PEXPIRE gives it a lease. Without the latter it stays. */
     FLAW_LEASE_LATER = 2,
 
-    /* redis/redis-py#4258: a release forgets the token before it asks. If it fails, no token is left for
-     * another try. */
+    /* redis/redis-py#4258: a release forgets the id before it is sent, so it cannot be repeated. */
     FLAW_TOKEN_DROPPED = 4,
 
-    /* No defect: a lock of redis-py has no lease unless its user asks for one. */
+    /* No defect: the key has no lease, as in redis-py unless the user asks for one. */
     WITHOUT_LEASE = 8,
 
-    /* linagora/cozy-stack#4911: a renewal that finds another owner's key is tried again at each tick. The
-     * work that the lock protects goes on. */
+    /* linagora/cozy-stack#4911: a renewal that finds another owner's key is repeated, and tells of no
+     * loss. */
     FLAW_RENEWS_FOR_EVER = 16,
 };
 
@@ -59,14 +57,12 @@ static void identify(struct attempt *attempt)
 {
     uint8_t id[16];
     if (has(attempt, FLAW_TIMES)) {
-        snprintf(attempt->id, sizeof attempt->id, "none"); /* the reply to the take brings the time */
+        snprintf(attempt->id, sizeof attempt->id, "none"); /* took() sets it to the time */
         return;
     }
     ls_env_unique_id(attempt->all->env, id);
     parts_hex(id, sizeof id, attempt->id);
 }
-
-/* ---- requests ---- */
 
 static int send_take(struct attempt *attempt, redisAsyncContext *context, const char *key)
 {
@@ -103,8 +99,6 @@ static int renew(struct watchdog *watchdog, const struct attempt *attempt, redis
     return redisAsyncCommand(context, attempts_renewed, watchdog, "EVAL %s 1 %s %s %d", PARTS_RENEW, key,
                              attempt->id, LEASE_MS);
 }
-
-/* ---- replies ---- */
 
 static enum verdict took(struct attempt *attempt, const redisReply *reply)
 {
@@ -151,8 +145,6 @@ static void renewed(struct watchdog *watchdog, struct attempt *attempt, const re
     }
     watchdog_arm(watchdog);
 }
-
-/* ---- the recipes ---- */
 
 static const struct design DESIGN = {.lease_ms = LEASE_MS,
                                      .identify = identify,

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The design of Redisson's RLock. The key is a hash whose field is the owner, and whose value is the number
- * of its levels. An owner is the random id of the client with the number of the thread.
+/* The design of Redisson's RLock. The key is a hash with one field: the owner, by the random id of the client
+ * and the number of the thread. Its value is the number of levels.
  *
- * - The script that takes the key adds a level if the key is free or the owner's. Otherwise its reply is the
- *   rest of the lease.
- * - An owner that waits subscribes to the key's channel, asks once more, and then waits for a message, or
- *   for that time. Messages of a process wake its owners one by one.
- * - A watchdog renews the lease at a third of it, as long as an owner of the process holds.
- * - The script that gives a level back deletes the key after the last level, and publishes a message.
+ * - The script TAKE adds a level if the key is free or the owner's. Otherwise its reply is the rest of the
+ *   lease.
+ * - An owner that waits subscribes to the key's channel, and asks once more. Then it waits for a message, or
+ *   for the rest of the lease. Each message wakes one owner of a process.
+ * - A watchdog renews the lease at a third of it, while an owner of the process holds.
+ * - The script GIVE removes a level. After the last level it deletes the key, and publishes a message.
  * - A request whose reply is lost is repeated.
  *
  * redisson_like works so. It does not report a lost lease, and has no fencing token. A process stays
- * subscribed, where Redisson unsubscribes when no owner waits.
+ * subscribed, while Redisson unsubscribes when no owner waits.
  *
- * redisson_mended lacks the first three bits of `flaws`. Each other recipe is redisson_mended with the bit of
- * a flaw, of the fair lock, or of both. The mend of a flaw is the other branch. */
+ * redisson_like has the first three bits of `flaws`, redisson_mended none. Each other recipe is
+ * redisson_mended with the bit of a flaw, of the fair lock, or of both. */
 #include "lockredis/published/attempts.h"
 #include "scenario/recipes.h"
 
@@ -34,33 +34,31 @@ enum {
     /* A renewal that finds the key gone does not report the loss. */
     FLAW_UNTOLD = 1,
 
-    /* A request that is repeated counts a level twice. Newer versions remember the answer to a release. */
+    /* A repeated request counts a level twice. Newer versions remember the answer to a release. */
     FLAW_COUNTS_TWICE = 2,
 
-    /* The watchdog takes the reply about a former hold for one about the present hold, which then is not
-     * renewed. */
+    /* The watchdog takes a reply about a former hold for one about the present hold, and stops. */
     FLAW_OUTDATED = 4,
 
-    /* redisson/redisson#2515: a renewal that fails is not scheduled again. The watchdog of the key counts as
-     * running all the same, also for the next locks of the key. */
+    /* redisson/redisson#2515: after a renewal that fails, the watchdog of the key sends no more. It counts as
+     * running all the same, so no later hold of the key is renewed. */
     FLAW_ERROR_ENDS = 8,
 
-    /* redisson/redisson#3712: a renewal that finds the key gone ends the watchdog, which counts as running
-     * all the same. If the key is taken again, no watchdog renews it. */
+    /* redisson/redisson#3712: after a renewal that finds the key gone, the same happens. */
     FLAW_STAYS_ON = 16,
 
-    /* redisson/redisson#5761: an owner misses the message of a release, and sleeps on. It has asked before
-     * its subscription, and does not ask after it. */
+    /* redisson/redisson#5761: an owner asks before it is subscribed, and not again after that. It sleeps on
+     * if the message of the release came in between. */
     FLAW_MISSES = 32,
 
-    /* No defect: the fair lock. Owners stand in a list, and the first in it gets the key. Each has a place, a
-     * key with a lease that each of its requests renews. A head whose place has ended is passed over.
-     * Redisson has a sorted set of times instead, which the fake of Redis lacks. */
+    /* No defect: the fair lock. Owners stand in a list, and the first one gets the key. Each has a place: a
+     * key with a lease that each of its requests renews. A first owner whose place has ended is passed over.
+     * Redisson has a sorted set of times in place of these keys, which the fake of Redis lacks. */
     FAIR = 64,
 
-    /* redisson/redisson#2278, #2883, #3730: places outlive their owners, and a head that is gone blocks
-     * all. Here places have no end. In Redisson each place adds its time to those before it. Its owner
-     * leaves by a request of its own, which may fail, and is left out here. */
+    /* redisson/redisson#2278, #2883, #3730: places outlive their owners, and a first owner that is gone
+     * blocks the others. Here the places have no lease. In Redisson each place adds its time to those before
+     * it, and an owner leaves the list by a request that may fail. */
     FLAW_PLACE_STAYS = 128,
 };
 
@@ -78,8 +76,7 @@ enum {
     "if redis.call('hexists',KEYS[1],ARGV[1])==1 then return redis.call('pexpire',KEYS[1],ARGV[2]) end "     \
     "return 0"
 
-/* The fair lock. KEYS[2] is the list, KEYS[3] the owner's place, and KEYS[4] the prefix of all places'
- * names. */
+/* The fair lock. KEYS[2] = the list, KEYS[3] = the owner's place, KEYS[4] = prefix of the names of places. */
 #define PASS_OVER                                                                                            \
     "local first=redis.call('lindex',KEYS[2],0) "                                                            \
     "while first and first~=ARGV[1] and redis.call('exists',KEYS[4]..first)==0 do "                          \
@@ -100,14 +97,14 @@ struct channel {
     struct attempts *all;
     uint8_t lock;
     uint8_t subscription; /* enum subscription */
-    uint8_t permits;      /* messages that came while no owner slept, 0 to ATTEMPTS_OWNERS_MAX */
+    uint8_t permits;      /* number of messages that came while no owner slept, up to ATTEMPTS_OWNERS_MAX */
     uint8_t reserved[5];
-    struct ls_timer again; /* subscribes once more */
+    struct ls_timer again; /* repeats the subscription */
 };
 
 struct state {
-    struct attempts all;      /* first: callbacks find the state by it */
-    uint8_t life[LIFE_BYTES]; /* the id of the client */
+    struct attempts all;      /* first: channel_of() relies on that */
+    uint8_t life[LIFE_BYTES]; /* random id of the client */
     struct channel channel[ATTEMPTS_LOCKS_MAX];
 };
 
@@ -127,8 +124,6 @@ static const char *name_of(const char *what, const char *key)
     snprintf(name, sizeof name, "redisson_lock_%s:{%s}", what, key);
     return name;
 }
-
-/* ---- messages ---- */
 
 static struct attempt *find(const struct channel *channel, enum phase phase)
 {
@@ -153,7 +148,7 @@ static void heard(struct channel *channel)
     }
 }
 
-/* Notes that the process is subscribed. Owners that waited for this ask again; their `step` is 1. */
+/* Notes that the process is subscribed. Owners that waited for this, with `step` 1, ask again. */
 static void subscribed(struct channel *channel)
 {
     channel->subscription = SUBSCRIPTION_MADE;
@@ -212,8 +207,6 @@ static void subscribe(void *ctx)
     }
 }
 
-/* ---- requests ---- */
-
 static void identify(struct attempt *attempt)
 {
     const struct state *state = (const struct state *)(const void *)attempt->all;
@@ -223,7 +216,7 @@ static void identify(struct attempt *attempt)
     channel_of(attempt)->permits = 0;
 }
 
-/* Returns the number of levels of the hold after the request. */
+/* Returns the number of levels of the hold after the request of the phase. */
 static int levels(const struct attempt *attempt)
 {
     return attempt->phase == PHASE_TAKING ? attempt->depth + 1 : attempt->depth + attempt->gives - 1;
@@ -261,15 +254,13 @@ static int renew(struct watchdog *watchdog, const struct attempt *attempt, redis
                              attempt->id, LEASE_MS);
 }
 
-/* ---- replies ---- */
-
 static enum verdict took(struct attempt *attempt, const redisReply *reply)
 {
     (void)attempt;
     return reply->type == REDIS_REPLY_NIL ? VERDICT_YES : VERDICT_NO;
 }
 
-/* Lets an owner wait for its subscription the first time, then for a message or the end of the lease. */
+/* The first time an owner waits for the subscription, then for a message or the end of the lease. */
 static void wait(struct attempt *attempt, const redisReply *reply)
 {
     struct channel *channel = channel_of(attempt);
@@ -326,8 +317,6 @@ static void renewed(struct watchdog *watchdog, struct attempt *attempt, const re
         watchdog_arm(watchdog);
     }
 }
-
-/* ---- the recipes ---- */
 
 static const struct design DESIGN = {.lease_ms = LEASE_MS,
                                      .counts = true,

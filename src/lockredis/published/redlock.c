@@ -4,9 +4,9 @@
 /* Redlock: one key on each of several independent servers. The owner that has the key on more than half of
  * them holds the lock.
  *
- * An attempt asks all servers at once (a round), and waits until each request has its reply or is lost. The
- * timer "round" ends the connections to the servers that do not answer in time. With too few keys the
- * attempt deletes those that it has, and begins again some time later. A holder renews all its keys at a
+ * An attempt asks all servers at once: a round. The round ends when each request has its reply or is lost.
+ * The timer "round" ends the connections to servers that do not answer in time. If a take gets too few keys,
+ * the attempt deletes those that it has, and begins again after RETRY_MS. A holder renews all its keys at a
  * third of the lease. The hold ends when too few servers can still have the key, or when the validity of the
  * keys ends. The validity counts from the start of the last round that confirmed the hold. If too few servers
  * answer a release, the keys may remain, and its result is LS_EUNSURE. There is no fencing token.
@@ -32,14 +32,14 @@
 #define LEASE_MS 30000
 #define DRIFT_MS 302 /* allowance of the algorithm for clocks: a hundredth of the lease, and 2 ms */
 #define RETRY_MS 200
-#define ROUND_MS 50 /* for the replies of a round */
+#define ROUND_MS 50
 
 enum phase {
     PHASE_NONE,
-    PHASE_TAKING,  /* a round that takes the keys is under way */
+    PHASE_TAKING,  /* ROUND_TAKE is under way */
     PHASE_WAITING, /* the retry is armed */
     PHASE_HOLDING,
-    PHASE_GIVING, /* a round that deletes the keys is under way, or begins when the present one has ended */
+    PHASE_GIVING, /* ROUND_GIVE is under way, or follows the present round */
 };
 
 enum round { ROUND_NONE, ROUND_TAKE, ROUND_RENEW, ROUND_GIVE };
@@ -47,16 +47,16 @@ enum round { ROUND_NONE, ROUND_TAKE, ROUND_RENEW, ROUND_GIVE };
 struct attempt {
     struct state *state;
     uint8_t phase; /* enum phase */
-    uint8_t round; /* enum round: the round that is under way */
+    uint8_t round; /* enum round: the one under way */
     uint8_t lock, owner;
-    uint8_t open; /* bit s is set: the round waits for the reply of server s, from 0 on */
-    uint8_t yes;  /* number of servers that have replied with yes */
-    uint8_t told; /* number of servers that have replied */
+    uint8_t open; /* bit s = the round waits for the reply of server s */
+    uint8_t yes;  /* of the last round: number of servers that have replied with yes */
+    uint8_t told; /* of the last round: number of servers that have replied */
     bool pending; /* an acquire has no answer */
     bool is_try;
     bool gone;  /* the acquire was given up while its round was under way */
-    bool freed; /* a release waits for its answer */
-    bool late;  /* the validity of the keys ended before their round */
+    bool freed; /* a release has no answer */
+    bool late;  /* the validity of the keys ended before the round that takes them */
     uint8_t reserved[4];
     char id[40];
     struct ls_stamp begun; /* when the last round began */
@@ -74,14 +74,10 @@ struct state {
     struct reports reports;
 };
 
-/* ---- connections ---- */
-
 static redisAsyncContext *connection_to(struct state *state, int server)
 {
     return connections_get(&state->connection[server], parts_port(state->config->hosts) + server);
 }
-
-/* ---- rounds ---- */
 
 static void on_reply(redisAsyncContext *context, void *reply, void *attempt);
 
@@ -102,7 +98,7 @@ static int send(struct attempt *attempt, redisAsyncContext *context, enum round 
 
 static void end_round(struct attempt *attempt);
 
-/* Ends the connections to the servers that have not answered. When the last one ends, so does the round. */
+/* Ends the connections to servers that have not replied. on_reply() then ends the round. */
 static void round_over(void *ctx)
 {
     struct attempt *attempt = ctx;
@@ -177,8 +173,6 @@ static void on_reply(redisAsyncContext *context, void *reply, void *ctx)
     }
     reports_tell(&state->reports, state->env);
 }
-
-/* ---- attempts ---- */
 
 static void say(struct attempt *attempt, int kind, int rc)
 {
@@ -256,7 +250,7 @@ static void validity_over(void *ctx)
     ls_env_lock(attempt->state->env);
 }
 
-/* Returns for how many ms, at least, the keys of the last round will remain. */
+/* Returns for how many ms, at least, the keys of the last round remain; 0 or less = they may be gone. */
 static int64_t valid_ms(struct attempt *attempt)
 {
     return LEASE_MS - DRIFT_MS - ls_env_elapsed_ms(attempt->state->env, &attempt->begun);
@@ -271,8 +265,6 @@ static void hold(struct attempt *attempt)
                        attempt);
 }
 
-/* ---- the ends of rounds ---- */
-
 static void taken(struct attempt *attempt)
 {
     if (!attempt->gone && !attempt->late && has_enough(attempt) && valid_ms(attempt) > 0) {
@@ -286,8 +278,7 @@ static void taken(struct attempt *attempt)
     give(attempt);
 }
 
-/* Ends a round of renewals. Servers that did not answer may still have the keys; then the hold goes on until
- * its former validity ends. */
+/* Servers that did not reply to a renewal may have the key: then the hold lasts for its former validity. */
 static void renewed(struct attempt *attempt)
 {
     struct ls_env *env = attempt->state->env;
@@ -332,8 +323,6 @@ static void end_round(struct attempt *attempt)
     }
     memset(&attempt->begun, 0, attempt->phase == PHASE_NONE ? sizeof attempt->begun : 0);
 }
-
-/* ---- what drivers call ---- */
 
 static int count_servers(const char *hosts)
 {
@@ -402,7 +391,7 @@ static struct attempt *attempt_of(const void *memory, int lock, int owner)
     return known ? (struct attempt *)&state->attempt[lock][owner] : NULL;
 }
 
-/* Answers the acquire with `rc`. If its round is under way, the end of the round gives the keys back. */
+/* Answers the acquire with `rc`. If its round is under way, taken() gives the keys back. */
 static void abandon(struct attempt *attempt, int rc)
 {
     answer(attempt, LS_REPORT_FAILED, rc);

@@ -9,9 +9,8 @@
  * - a renewal at a third of the lease, and a report when it finds the key gone.
  * setnx_owned has no fencing token. A holder that sleeps through its lease still believes that it holds.
  *
- * Both have no idle(): a request that is done late leaves a key, which goes when its lease ends.
- *
- * Both poll while they wait, and connect again after the end of a connection. */
+ * Both poll while they wait, and connect again after the end of a connection. They have no idle(): a request
+ * that is done late leaves a key, which goes when its lease ends. */
 #include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
 
@@ -32,7 +31,7 @@ enum phase {
     PHASE_TAKING,  /* the request that takes the key is under way, or waits for the connection */
     PHASE_WAITING, /* the poll is armed */
     PHASE_HOLDING,
-    PHASE_GIVING, /* the request that deletes the key is under way, or waits for the connection */
+    PHASE_GIVING, /* as TAKING, for the request that deletes the key */
 };
 
 struct attempt {
@@ -41,9 +40,9 @@ struct attempt {
     uint8_t lock, owner;
     bool pending; /* an acquire has no answer */
     bool is_try;
-    bool sent;     /* the request of the phase is sent, and has no reply yet */
-    bool gone;     /* the acquire was given up while that request was under way */
-    bool renewing; /* a renewal is sent, and has no reply yet */
+    bool sent;     /* the request of the phase has no reply yet */
+    bool gone;     /* the acquire was given up, and its request or its release has not ended */
+    bool renewing; /* a renewal has no reply yet */
     int depth;
     char id[40];
     struct ls_timer poll, renewal, deadline;
@@ -52,7 +51,7 @@ struct attempt {
 struct state {
     struct ls_env *env;
     const struct ls_recipe_config *config;
-    redisAsyncContext *context; /* NULL between two connections */
+    redisAsyncContext *context; /* NULL = none: the timer `reconnect` opens the next one */
     bool up, naive, stopping;
     uint8_t reserved[5];
     struct ls_timer reconnect;
@@ -62,20 +61,16 @@ struct state {
 
 static void proceed(struct attempt *attempt);
 
-/* ---- reports ---- */
-
 static void say(struct attempt *attempt, int kind, int rc)
 {
     reports_say(&attempt->state->reports, kind, attempt->lock, attempt->owner, rc, attempt->depth);
 }
 
-/* Called with the mutex, which it drops, and makes all reports. */
+/* Drops the mutex. */
 static void tell(struct state *state)
 {
     reports_tell(&state->reports, state->env);
 }
-
-/* ---- the attempt ---- */
 
 static void new_id(struct attempt *attempt)
 {
@@ -127,9 +122,7 @@ static void give(struct attempt *attempt)
     proceed(attempt);
 }
 
-/* ---- replies ---- */
-
-/* Returns whether the reply is a yes: a status in naive_setnx, the integer 1 in setnx_owned. */
+/* A yes is a status in naive_setnx, and the integer 1 in setnx_owned. */
 static bool is_yes(const redisReply *reply)
 {
     return reply->type == REDIS_REPLY_STATUS || (reply->type == REDIS_REPLY_INTEGER && reply->integer == 1);
@@ -138,7 +131,7 @@ static bool is_yes(const redisReply *reply)
 static void taken(struct attempt *attempt, const redisReply *reply)
 {
     if (reply == NULL) {
-        return; /* the next connection asks again */
+        return; /* on_connect() sends the request again */
     }
     bool has = is_yes(reply);
     if (attempt->gone) {
@@ -164,7 +157,7 @@ static void taken(struct attempt *attempt, const redisReply *reply)
 static void given(struct attempt *attempt, const redisReply *reply)
 {
     if (reply == NULL && !attempt->state->naive) {
-        return; /* the next connection asks again */
+        return; /* on_connect() sends the request again */
     }
     if (!attempt->gone) {
         say(attempt, LS_REPORT_FREED, 0);
@@ -211,8 +204,6 @@ static void on_renewed(redisAsyncContext *context, void *answered, void *ctx)
     tell(state);
 }
 
-/* ---- requests ---- */
-
 static int send_take(struct attempt *attempt, redisAsyncContext *context, const char *key)
 {
     if (attempt->state->naive) {
@@ -231,7 +222,7 @@ static int send_give(struct attempt *attempt, redisAsyncContext *context, const 
     return redisAsyncCommand(context, on_reply, attempt, "EVAL %s 1 %s %s", PARTS_GIVE, key, attempt->id);
 }
 
-/* Sends the next request of the phase, once there is a connection. */
+/* Sends the request of the phase, if the connection is up. */
 static void proceed(struct attempt *attempt)
 {
     struct state *state = attempt->state;
@@ -243,8 +234,6 @@ static void proceed(struct attempt *attempt)
                                             : send_give(attempt, state->context, key);
     attempt->sent = rc == REDIS_OK;
 }
-
-/* ---- timers, which come with the mutex ---- */
 
 static void poll(void *ctx)
 {
@@ -262,14 +251,16 @@ static void renew(void *ctx)
     }
 }
 
-/* Answers the acquire with `rc`, and gives back a key that its request may take. */
+/* Answers the acquire with `rc`. If a request that takes the key is under way, its reply decides whether the
+ * key is given back. If none is, setnx_owned gives the key back, since a reply may have been lost, and
+ * naive_setnx leaves it to its lease. */
 static void abandon(struct attempt *attempt, int rc)
 {
     struct state *state = attempt->state;
     answer(attempt, LS_REPORT_FAILED, rc);
     ls_env_timer_stop(state->env, &attempt->poll);
     if (attempt->phase == PHASE_GIVING || attempt->gone) {
-        return; /* the acquire has not begun: an earlier one is being given back */
+        return; /* the acquire has not begun: an earlier hold or attempt of its owner has not ended */
     }
     if (attempt->phase == PHASE_TAKING && (attempt->sent || !state->naive)) {
         attempt->gone = true;
@@ -291,8 +282,6 @@ static void give_up(void *ctx)
     tell(state);
     ls_env_lock(state->env);
 }
-
-/* ---- the connection ---- */
 
 static void open_connection(struct state *state);
 
@@ -340,7 +329,6 @@ static void on_disconnect(const redisAsyncContext *context, int status)
     tell(state);
 }
 
-/* Opens the connection, or tries again later if memory is short. Called with the mutex. */
 static void open_connection(struct state *state)
 {
     state->context = redisAsyncConnect("127.0.0.1", parts_port(state->config->hosts));
@@ -352,8 +340,6 @@ static void open_connection(struct state *state)
     redisAsyncSetConnectCallback(state->context, on_connect);
     redisAsyncSetDisconnectCallback(state->context, on_disconnect);
 }
-
-/* ---- what the driver calls ---- */
 
 static int start(void *memory, struct ls_env *env, const struct ls_recipe_config *config, bool naive)
 {
@@ -484,8 +470,6 @@ static enum ls_belief query(const void *memory, int lock, int owner)
     }
     return state->up || state->naive ? LS_HELD : LS_UNKNOWN;
 }
-
-/* ---- the recipes ---- */
 
 static const struct ls_timer_row TIMERS[] = {{"poll", LS_TIMER_POLL},
                                              {"renewal", LS_TIMER_RENEWAL},

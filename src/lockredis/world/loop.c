@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* In a world, each thread that has something to send uses hiredis. A world moves the connections itself. */
+/* In a world there is no loop: lockredis_loop_wake() sends at once, and the world moves the connections. */
 #include "lockredis/loop.h"
 #include "lockredis/internal.h"
 

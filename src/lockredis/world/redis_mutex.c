@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The mutex on Redis as a recipe: what a driver sees of it. Owner n of the driver is owner n + 1 of the
- * library.
+/* The mutex on Redis as a recipe for drivers. Owner n of the driver is owner n + 1 of the library.
  *
- * It has no idle(): a request that is done late leaves a key, and the lease ends it. */
+ * It has no idle(): a request that is done late leaves a key, which goes when its lease ends. */
 #include "lockredis/internal.h"
 #include "scenario/recipes.h"
 
@@ -14,10 +13,10 @@
 #define LOCKS_MAX 8
 
 struct state {
-    struct ls_redis redis; /* first: callbacks find the state by it */
+    struct ls_redis redis; /* first: state_of() relies on that */
     const struct ls_recipe_config *config;
     struct ls_redis_mutex mutex[LOCKS_MAX];
-    bool closes; /* a close is running, which tells of no hold */
+    bool closes; /* a close is running, which reports no lost hold */
     uint8_t reserved[7];
 };
 
@@ -33,8 +32,6 @@ static void report(struct ls_redis_mutex *mutex, uint64_t owner, struct ls_repor
     what.owner = (int)owner - 1;
     ls_report(state->redis.env, &what);
 }
-
-/* ---- callbacks ---- */
 
 static void on_done(struct ls_redis_mutex *mutex, uint64_t owner, int rc, int64_t token)
 {
@@ -58,8 +55,6 @@ static void on_lost(struct ls_redis_mutex *mutex, uint64_t owner, int64_t token)
 }
 
 static const struct ls_redis_mutex_ops OPS = {.on_done = on_done, .on_freed = on_freed, .on_lost = on_lost};
-
-/* ---- what the driver calls ---- */
 
 static int start_with(void *memory, struct ls_env *env, const struct ls_recipe_config *config,
                       const struct ls_redis_options *options)
@@ -147,8 +142,6 @@ static int open_lock(void *memory, int lock)
     return ls_redis_mutex_init(&state->mutex[lock], &state->redis, state->config->lock_paths[lock], &OPS);
 }
 
-/* ---- invariants ---- */
-
 static int count_in(const struct redis_lock *lock, unsigned phases)
 {
     int count = 0;
@@ -181,8 +174,6 @@ static const char *wrong(const void *memory)
     }
     return NULL;
 }
-
-/* ---- the recipe ---- */
 
 static const struct ls_timer_row TIMERS[] = {{"deadline", LS_TIMER_DEADLINE}, {"renewal", LS_TIMER_RENEWAL},
                                              {"lease", LS_TIMER_LEASE},       {"poll", LS_TIMER_POLL},

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* A search that is put together from its parts, which may come from several machines.
+ *
+ * Layers do not depend on each other, nor do sets of run constants: each part is a search of its own from the
+ * same first state. One process searches the parts in order, and stops at the first that is not complete. The
+ * outcomes of all parts make the outcome of one process. */
+#ifndef EXPLORE_MERGE_PARTS_H
+#define EXPLORE_MERGE_PARTS_H
+
+#include "explore/explore.h"
+
+/* Return the fault budget of the first layer of a search, and the number of its layers. */
+int explore_first_layer(const struct scenario *scenario, const struct explore_options *options);
+int explore_layers(const struct scenario *scenario, const struct explore_options *options);
+
+/* Makes the outcome of the whole. `part` has the outcomes set by set, and in a set layer by layer; NULL = a
+ * part was not searched, but one was. A violation in any part is one of the whole. Otherwise the layers below
+ * the first that is not complete in some set are complete. */
+void explore_put_together(const struct run_setup *setup, const struct explore_options *options,
+                          const struct outcome *const *part, struct outcome *outcome);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* Semantic events (D5), which users' own judges see too: <lockstep/event.h>. Here are their names. */
+#ifndef TRACE_EVENT_NAMES_H
+#define TRACE_EVENT_NAMES_H
+
+#include <lockstep/event.h>
+
+/* Returns "granted", "node-created"...: stable, for traces and JSON. */
+const char *event_name(enum event_kind kind);
+
+#endif
