@@ -10,7 +10,7 @@ packages_of()
     # The server itself is in libzookeeper-java; the package zookeeper adds a desktop Java and scripts not used here. The
     # others from g++ on are for what users of the library do: C++, pkg-config, Debian packages, looking into a recipe.
     test) echo libcmocka-dev libhiredis-dev liblua5.1-0-dev libssl-dev libzookeeper-java libslf4j-java default-jre-headless \
-        g++ pkgconf dpkg-dev file python3 git help2man gdb valgrind ;;
+        g++ pkgconf dpkg-dev file python3 git help2man gdb valgrind chromium chromium-driver python3-selenium ;;
     full) echo clang libclang-rt-dev clang-format clang-tidy gcovr afl++ libevent-dev && packages_of redis ;;
     redis) echo redis-tools ;;
     bench) echo spin gcc libc6-dev && packages_of interop ;;
@@ -35,7 +35,7 @@ and exits 4.
 
   run     compiler, cmake, ninja, the ZooKeeper C client: enough for ./dev run
   test    cmocka, hiredis, Lua, libcrypto, the ZooKeeper server and a Java to run it, g++, pkgconf, dpkg-dev, file, Python,
-          git, help2man, gdb, valgrind: enough for ./dev test and ./dev real
+          git, help2man, gdb, valgrind, Chromium with Selenium: enough for ./dev test and ./dev real
   full    clang and its tools, gcovr, AFL++, a Redis server, libevent: for ./dev test --full, fmt, lint
   redis   a Redis server: for ./dev real redis and ./dev bench redis
   bench   SPIN, a model checker, for ./dev bench explore; what interop has, for ./dev bench lock

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The page of a run: one HTML file with the run as JSON in it. docs/report-page.md describes both. */
+/* The page of a run: one HTML file with the run as JSON in it. The fields of the JSON are those of
+ * docs/cli.md, but for `labels`, `changes` and `size`. */
 #include "report/report.h"
 #include "report/steps.h"
 
@@ -48,6 +49,7 @@ static uint32_t place_of(const struct labels *labels, const char *label)
 static bool labels_grow(struct labels *labels)
 {
     struct labels bigger = *labels;
+    LS_ASSERT((labels->room & (labels->room - 1)) == 0);
     bigger.room = labels->room > 0 ? labels->room * 2 : 1024;
     bigger.label = calloc(bigger.room, sizeof *bigger.label);
     bigger.index = calloc(bigger.room, sizeof *bigger.index);
@@ -85,6 +87,7 @@ static int label_index(struct labels *labels, const char *text)
         labels->label[place] = item->valuestring;
         labels->index[place] = labels->count++;
     }
+    LS_ASSERT(labels->index[place] < labels->count);
     return labels->index[place];
 }
 
@@ -114,8 +117,8 @@ static bool add_change(cJSON *changes, int index, const char *line)
            cJSON_AddItemToArray(pair, cJSON_CreateString(line));
 }
 
-/* Replaces the lines of a step's state by those that differ from the state before, as [index, line], and their
- * number, `size`. */
+/* Replaces the lines of a step's state by `changes` and `size`. The changes are the lines that differ from
+ * the state before, as [index, line]. The size is the number of all lines. */
 static bool keep_changes(struct page *page, cJSON *step)
 {
     cJSON *state = cJSON_DetachItemFromObject(step, "state"), *line;

@@ -256,6 +256,7 @@ static bool add_action(const struct steps *steps, cJSON *object, const struct ac
 
 struct cJSON *steps_step(struct steps *steps, const struct replay_step *step)
 {
+    LS_ASSERT((step->number > 0) == (step->action != NULL));
     cJSON *object = cJSON_CreateObject();
     double now_ms = (double)world_now_ms(steps->run->world);
     if (object && add_number(object, "step", steps->count) &&

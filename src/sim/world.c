@@ -528,6 +528,7 @@ __attribute__((format(printf, 4, 5))) static void add_text(char *text, size_t si
 
 static void describe_process(struct world *world, int p, char *text, size_t size, size_t *used)
 {
+    LS_ASSERT(p >= 0 && p < world->options.processes && *used >= strlen(text));
     struct pack pack = process_pack(p);
     const struct process *process = process_at(p);
     const char *const *states = world->options.recipe->states;

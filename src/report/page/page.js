@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the lockstep authors
 
-// The page of a run. The element #run holds the run as JSON: src/report/page.c writes it, docs/report-page.md lists
+// The page of a run. The element #run holds the run as JSON: src/report/page.c writes it, docs/cli.md lists
 // its fields. Texts of the run reach the page as text nodes only.
 "use strict";
 (function () {
@@ -74,6 +74,13 @@ function findMessages() {
             request.at = {lane: server, step: k};
             found.push({from: {lane: step.process, step: request.step}, to: request.at,
                         kind: step.kind === "linger" ? "message late" : "message", text: step.label});
+        } else if (step.kind === "cut") {
+            // "1 request is still done": the first requests under way reach the server, their answers are lost.
+            const done = /apply=(\d+)/.exec(step.label);
+            of(open, step.process).filter((one) => !one.at).slice(0, done ? Number(done[1]) : 0).forEach((request) => {
+                request.at = {lane: "s1", step: k};
+                found.push({from: {lane: step.process, step: request.step}, to: request.at, kind: "message late", text: request.verb});
+            });
         } else if (step.delivers) {
             arrive(step, k, words[words.length - 1], of(open, step.process), connects, of(fired, step.process), found);
         }
@@ -372,7 +379,11 @@ function showLine(k) {
 
 function showChoices(k) {
     const list = byId("choices"), next = steps[k + 1];
+    const labels = steps[k].choices.map((index) => run.labels[index]);
     list.replaceChildren();
+    if (next !== undefined && next.number > 0 && !labels.includes(next.label)) {
+        list.append(element("li", "taken", next.label + "  (this run, by the script)"));
+    }
     for (const index of steps[k].choices) {
         const label = run.labels[index], taken = next !== undefined && next.label === label;
         list.append(element("li", taken ? "taken" : "", label + (taken ? "  (this run)" : "")));
