@@ -3,6 +3,7 @@
 
 #include "replay/replay.h"
 
+#include "base/assert.h"
 #include "replay/liveness_circle.h"
 #include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"
@@ -91,6 +92,7 @@ static void keep_event(void *ctx, const struct event *event)
 {
     struct step_events *events = &((struct replay *)ctx)->events;
     size_t size = event->path != NULL ? strlen(event->path) + 1 : 0;
+    LS_ASSERT(events->count <= EVENTS_MAX && events->used <= PATH_BYTES);
     if (events->count == EVENTS_MAX || size > PATH_BYTES - events->used) {
         return;
     }
@@ -113,6 +115,7 @@ static void tell_choice(struct replay *replay, const struct replay_step *step)
 static void tell_step(struct replay *replay, struct replay_step *step)
 {
     check_mask violated = replay->run.stats.violated;
+    LS_ASSERT((violated & replay->told) == replay->told);
     step->text = narrator_text(replay->run.narrator);
     step->event = replay->events.event;
     step->events = replay->events.count;
