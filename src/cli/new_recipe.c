@@ -103,8 +103,8 @@ static int cannot_write(const char *path)
 static int write_file(const char *folder, const char *name, const char *text, size_t size)
 {
     char path[PATH_MAX];
-    LS_ASSERT(strlen(folder) + strlen(name) + 1 < sizeof path);
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    LS_ASSERT(length > 0 && (size_t)length < sizeof path);
     if (file_replace(path, text, size) != 0) {
         return cannot_write(path);
     }

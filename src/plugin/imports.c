@@ -125,7 +125,8 @@ static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
     return false;
 }
 
-/* Refuses a blocking call of a client library: one with an asynchronous twin, as zoo_get has zoo_aget. */
+/* Refuses a blocking call of a client library: one with an asynchronous twin, whose name has an "a" behind
+ * the first "_". */
 static bool is_client_call_allowed(const char *name, char why[PLUGIN_WHY_MAX])
 {
     char twin[64];

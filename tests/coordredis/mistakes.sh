@@ -63,11 +63,11 @@ mistake release_matches_acquire no_fault.scn lock.c "enter(lock, STAGE_GIVING);
     }
 }
 
-/* The hold" "freed(lock, LS_OK);
+/* Ends the hold" "freed(lock, LS_OK);
     }
 }
 
-/* The hold"
+/* Ends the hold"
 mistake answers_have_reasons tries.scn lock.c "    lockredis_claim_answer_all(lock, true, LS_EBUSY);
     if (!is_waited_for(lock)) {" "    if (!is_waited_for(lock)) {"
 mistake answers_have_reasons keeps.scn lock.c "lockredis_claim_lose(lockredis_claim_first(lock, HOLDS));" "lockredis_claim_first(lock, HOLDS)->phase = CLAIM_LOST;"
@@ -81,7 +81,7 @@ mistake contract_is_kept short_of_memory.scn redis_mutex.c "    if (claim == NUL
     if (timeout" "    if (timeout"
 mistake contract_is_kept stops.scn client.c "    lockredis_lock_free_all(redis);
 " ""
-mistake release_matches_acquire again.scn claim.c "(claim->owner != owner || !is_in(claim, phases))" "(claim->owner != owner || !is_in(claim, phases | 1u << CLAIM_LEAVES))"
+mistake release_matches_acquire again.scn owner_queue.c "(claim->owner != owner || !is_in(claim, phases))" "(claim->owner != owner || !is_in(claim, phases | 1u << CLAIM_LEAVES))"
 # A late copy of a take may have taken the key again. A renewal sees that by the token, and the key is given back.
 mistake held_lease_is_renewed late_and_expire.scn request.c "if redis.call('get',KEYS[2])~=ARGV[3] then return -1 end" ""
 
