@@ -435,6 +435,7 @@ static struct zk_session *add_session(int client, int32_t number)
     while (before != NULL && ((struct zk_session *)before)->client <= client) {
         before = pack_next(&pack, before);
     }
+    LS_ASSERT(before == NULL || ((struct zk_session *)before)->client > client);
     return number == 0
                ? NULL
                : (struct zk_session *)pack_insert(&pack, LIST_SESSION, before, sizeof(struct zk_session));

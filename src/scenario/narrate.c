@@ -140,6 +140,7 @@ static void remember_node(struct narrator *narrator, const struct event *event)
 {
     LS_ASSERT(event->kind == EVENT_NODE_CREATED);
     narrator->node[narrator->nodes++ % NODES] = (struct node){event->czxid, event->process};
+    LS_ASSERT(narrator->node[(narrator->nodes - 1) % NODES].czxid == event->czxid);
 }
 
 static const char *process_name(const struct narrator *narrator, int process)

@@ -362,6 +362,7 @@ static void before_action(void *ctx, const struct action *action)
     struct run *run = ctx;
     heartbeat++;
     run->stats.step = ++run->steps;
+    LS_ASSERT(run->stats.step > 0 && run->stats.step == run->steps);
     if (run->recording) {
         char label[WORLD_LABEL_MAX];
         world_label(run->world, action, label);

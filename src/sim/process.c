@@ -182,6 +182,7 @@ static void wipe(int p)
     the_world.coordinator->fail_call(p, 0);
     process_wake(p);
     process->kept = NULL;
+    LS_ASSERT(pack_first(&pack, LIST_SLOT) == NULL && pack_first(&pack, LIST_TIMER) == NULL);
     LS_ASSERT(!process_tired(p) && (the_state()->repeated >> p & 1u) == 0);
 }
 
