@@ -66,11 +66,12 @@ function findMessages() {
             connects[step.process] = {lane: words[2] || "s1", step: k};
             found.push({from: {lane: step.process, step: k}, to: connects[step.process], kind: "message", text: step.label});
         } else if (step.kind === "apply" || step.kind === "linger") {
-            const server = /^s\d+$/.test(words[1]) ? words[1] : "s1", verb = words[words.length - 1];
+            const server = /^s\d+$/.test(words[1]) ? words[1] : "s1", [verb, handle] = words[words.length - 1].split("/");
             const list = of(open, step.process), waits = list.filter((one) => !one.at);
             const request = waits.find((one) => one.verb === verb) || waits[0] || {verb: verb, step: k};
             if (!list.includes(request)) list.push(request);
             request.verb = verb;
+            request.handle = handle;
             request.at = {lane: server, step: k};
             found.push({from: {lane: step.process, step: request.step}, to: request.at,
                         kind: step.kind === "linger" ? "message late" : "message", text: step.label});
@@ -100,8 +101,10 @@ function findMessages() {
 
 function arrive(step, k, word, list, connects, fired, found) {
     const here = {lane: step.process, step: k}, text = step.label + (step.remark ? ": " + step.remark : "");
-    const verb = word.replace(/-reply$/, ""), isLost = /^(lost|late)/.test(step.remark);
-    const at = verb !== word ? Math.max(0, list.findIndex((one) => one.verb === verb)) : -1;
+    // "create-reply", "reply", "reply/2": the answer to the oldest request of that verb, if it is named, and handle.
+    const reply = /^(?:(.*)-)?reply(?:\/(\d+))?$/.exec(word), isLost = /^(lost|late)/.test(step.remark);
+    const fits = (one) => (!reply[1] || one.verb === reply[1]) && (!one.at || one.handle === reply[2]);
+    const at = reply ? Math.max(0, list.findIndex(fits)) : -1;
     const request = at >= 0 ? list.splice(at, 1)[0] : undefined;
     if (request && request.at) {
         found.push({from: request.at, to: here, kind: isLost ? "lost" : "message", text: text});
@@ -135,7 +138,8 @@ function findBars() {
     };
     const finishAll = (start, k) => [...open.keys()].filter((key) => key.startsWith(start)).forEach((key) => finish(key, k));
     const claim = (event) => JSON.stringify([event.process, event.lock, event.owner]);
-    const holds = {};
+    // A hold is there as long as its process has a contender node of the lock: nodes has their czxids, by claim's lock.
+    const nodes = new Map(), of = (event) => JSON.stringify([event.process, event.lock]);
     steps.forEach((step, k) => {
         for (const event of step.events) {
             switch (event.kind) {
@@ -143,18 +147,21 @@ function findBars() {
             case "session-closing": case "session-closed": finish("session " + event.session, k); break;
             case "node-created":
                 if (event.node_role === 1 && event.process) {
+                    nodes.set(event.czxid, of(event));
                     begin("node " + event.czxid, event.process, "node", k, event.path + " (" + event.czxid + ")");
                 }
                 break;
             case "node-deleted":
                 finish("node " + event.czxid, k);
-                for (const key in holds) if (holds[key] === event.czxid) finish("held " + key, k);
+                nodes.delete(event.czxid);
+                if (![...nodes.values()].includes(of(event))) finishAll("held " + of(event).slice(0, -1), k);
                 break;
             case "asked": begin("wait " + claim(event), event.process, "wait", k, "waits for " + event.lock); break;
             case "granted":
                 finish("wait " + claim(event), k);
-                holds[claim(event)] = event.token;
-                begin("held " + claim(event), event.process, "held", k, "holds " + event.lock + ", token " + event.token);
+                if ([...nodes.values()].includes(of(event))) {
+                    begin("held " + claim(event), event.process, "held", k, "holds " + event.lock + ", token " + event.token);
+                }
                 break;
             case "failed": finish("wait " + claim(event), k); break;
             case "released": if (event.depth === 0) finish("held " + claim(event), k); break;
@@ -277,7 +284,7 @@ function drawRow(row) {
     for (const one of step.violated) {
         const why = element("span", "why");
         why.title = one.why;
-        addMarked(why, "\u2718 " + one.property + ": " + one.why, word);
+        addMarked(why, "\u2718 " + one.property, word);
         item.append(why);
     }
     item.addEventListener("click", () => pick(k, false));
@@ -524,7 +531,7 @@ function showHead() {
 
 function showLegend() {
     const kinds = [["session", "session alive"], ["node", "contender's node is there"], ["wait", "waits"],
-        ["held", "granted, and not given back; its node is there"], ["belief", "believes that it holds"], ["doubt", "no longer sure"]];
+        ["held", "holds by the coordinator: granted, and its node is there"], ["belief", "believes that it holds"], ["doubt", "no longer sure"]];
     for (const [track, text] of kinds) {
         const box = element("span"), svg = drawn("svg", {width: 12, height: 14});
         svg.append(drawn("rect", {x: 2, y: 1, width: track === "session" ? 3 : 8, height: 12}, "s-" + track));
