@@ -98,6 +98,16 @@ static const char *draw_lease(struct drawn *drawn)
     return lease;
 }
 
+/* A lease for a comparison with the present one. No other lease is as long: otherwise the milliseconds between
+ * the two commands would decide, which the fake and the server count apart. */
+static const char *draw_other_lease(void)
+{
+    static char digits[16];
+    snprintf(digits, sizeof digits, "%u", 110000 + rng_below(&rng, 80000));
+    static const char *const others[] = {digits, digits, digits, "-5", "x"};
+    return PICK(others);
+}
+
 static const char *draw_field(void)
 {
     static const char *const fields[] = {"f", "g", "id:1", ""};
@@ -169,7 +179,7 @@ static void put(struct drawn *drawn, const char *text)
 }
 
 /* A template: words of one letter stand for something that is drawn, others for themselves. K key, V
- * value, L lease, F field, C channel, I small integer. */
+ * value, L lease, M lease that is compared, F field, C channel, I small integer. */
 static void put_template(struct drawn *drawn, const char *template)
 {
     static const char *const integers[] = {"0", "1", "2", "-1", "5", "-3", "x"};
@@ -182,6 +192,7 @@ static void put_template(struct drawn *drawn, const char *template)
             text = word[0] == 'K'   ? draw_key()
                    : word[0] == 'V' ? draw_value()
                    : word[0] == 'L' ? draw_lease(drawn)
+                   : word[0] == 'M' ? draw_other_lease()
                    : word[0] == 'F' ? draw_field()
                    : word[0] == 'C' ? draw_channel()
                                     : PICK(integers);
@@ -255,8 +266,8 @@ static const char *const TEMPLATES[] = {
     "pexpire K L",
     "pexpire K L nx",
     "pexpire K L xx",
-    "pexpire K L gt",
-    "pexpire K L lt",
+    "pexpire K M gt",
+    "pexpire K M lt",
     "expire K L nx gt",
     "expire K L gt lt",
     "expire K L zz",
