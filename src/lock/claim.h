@@ -65,7 +65,7 @@ enum lock_ear {
     LOCK_EAR_READING,   /* the read that sets the watch is in flight */
     LOCK_EAR_LISTENING, /* the watch stands */
     LOCK_EAR_LATER,     /* the read failed and waits for the retry timer or the next connection */
-    LOCK_EAR_OFF,       /* the own node is gone, may not be read, or needs no watch; a new one begins with DEAF */
+    LOCK_EAR_OFF, /* the own node is gone, may not be read, or needs no watch; a new one begins with DEAF */
 };
 
 /* After LOCK_LOST_SUSPECT lost creates in a row, each further create of a claim waits (session.c). The delay
