@@ -74,7 +74,7 @@ void __wrap_ls_env_lock(struct ls_env *env)
     if (stops_at_the_gate) {
         stops_at_the_gate = false;
         __atomic_store_n(&at_the_gate, 1, __ATOMIC_SEQ_CST);
-/* NOLINTEND(bugprone-reserved-identifier) */
+        /* NOLINTEND(bugprone-reserved-identifier) */
         WAIT_UNTIL(count(&gate_is_open) == 1);
     }
     __real_ls_env_lock(env);

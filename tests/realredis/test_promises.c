@@ -51,7 +51,7 @@ redisAsyncContext *__wrap_redisAsyncConnect(const char *ip, int port)
 {
     if (!notes_places) {
         return __real_redisAsyncConnect(ip, port);
-/* NOLINTEND(bugprone-reserved-identifier) */
+        /* NOLINTEND(bugprone-reserved-identifier) */
     }
     size_t used = strlen(places);
     if (place_count < 5) {
