@@ -93,7 +93,7 @@ function findMessages() {
     for (const process in open) {
         for (const request of open[process]) {
             if (!request.at) continue;
-            found.push({from: request.at, to: {lane: process, step: steps.length - 1}, kind: "message late", text: request.verb + ": no answer yet"});
+            found.push({from: request.at, to: {lane: process, step: steps.length - 1}, kind: "message late open", text: request.verb + ": no answer yet"});
         }
     }
     return found;
@@ -191,7 +191,7 @@ function lineAt(k) {
     for (let i = 0; i <= k; i++) {
         for (const event of steps[i].events) {
             if (event.kind === "node-created" && event.node_role === 1) {
-                line.set(event.czxid, {lock: event.lock, process: event.process, czxid: event.czxid, path: event.path, since: i});
+                line.set(event.czxid, {lock: event.lock, process: event.process, czxid: event.czxid, path: event.path, session: event.session, since: i});
             } else if (event.kind === "node-deleted") {
                 line.delete(event.czxid);
             }
@@ -202,7 +202,7 @@ function lineAt(k) {
 
 // ---- where things are ----
 
-const LINE = 18, TEXT = 460, TRACKS = ["session", "node", "wait", "held", "belief"];
+const LINE = 18, TEXT = 580, TRACKS = ["session", "node", "wait", "held", "belief"];
 const WIDTH = 13, PROCESS = 120, SERVER = 70;
 const lanes = [];
 let right = TEXT;
@@ -313,11 +313,13 @@ function drawMessage(svg, message, first, last) {
     let y1 = y(message.from.step), y2 = y(message.to.step);
     if (x1 === undefined || x2 === undefined || Math.max(y1, y2) < first || Math.min(y1, y2) > last) return;
     const side = x2 > x1 ? 1 : -1, fromX = x1, lost = message.kind === "lost";
-    const toX = lost ? x1 + (x2 - x1) * 0.6 : x2 - side * 4, toY = lost ? y1 + (y2 - y1) * 0.6 : y2;
+    // A lost message ends close to its sender, so that its cross stands on no other lane.
+    const part = lost ? Math.min(1, 28 / Math.abs(x2 - x1)) : 1;
+    const toX = lost ? x1 + (x2 - x1) * part : x2 - side * 4, toY = lost ? y1 + (y2 - y1) * part : y2;
     svg.append(withTitle(drawn("line", {x1: fromX, y1: y1, x2: toX, y2: toY}, "hover message " + message.kind), message.text));
     if (lost) {
         svg.append(drawn("path", {d: `M${toX - 5} ${toY - 5}l10 10m0 -10l-10 10`}, "cross"));
-    } else {
+    } else if (!/open/.test(message.kind)) {
         const angle = Math.atan2(toY - y1, toX - fromX) * 180 / Math.PI;
         svg.append(drawn("path", {d: "M0 0L-8 -3.5L-8 3.5Z", transform: `translate(${toX} ${toY}) rotate(${angle})`}, "head"));
     }
@@ -325,7 +327,9 @@ function drawMessage(svg, message, first, last) {
 
 function drawMarks(svg, row) {
     const k = shown[row], step = steps[k], at = y(k);
-    const x = laneOf.get(step.process);
+    // A request is read at its server.
+    const server = step.kind === "apply" || step.kind === "linger" ? step.label.split(" ")[1] : undefined;
+    const x = laneOf.get(laneOf.has(server) ? server : step.process);
     if (x !== undefined) svg.append(drawn("circle", {cx: x, cy: at, r: step.fault ? 5 : 3}, step.fault ? "boom" : "dot"));
     else if (step.fault) svg.append(drawn("rect", {x: right - 8, y: at - 5, width: 10, height: 10}, "boom"));
 }
@@ -372,13 +376,15 @@ function showState(k) {
 function showLine(k) {
     const line = lineAt(k), table = element("table");
     const titles = element("tr");
-    for (const title of ["lock", "place", "process", "node"]) titles.append(element("th", "", title));
+    for (const title of ["lock", "place", "process", "node", "number", "session"]) titles.append(element("th", "", title));
     table.append(titles);
     const places = {};
     for (const one of line) {
         const row = element("tr"), place = places[one.lock] = (places[one.lock] || 0) + 1;
         const name = one.path ? one.path.slice(one.path.lastIndexOf("/") + 1) : String(one.czxid);
-        for (const text of [one.lock || "", place, one.process || "", name]) row.append(element("td", "", text));
+        const short = name.length > 20 ? "\u2026" + name.slice(-18) : name;
+        for (const text of [one.lock || "", place, one.process || "", short, one.czxid, one.session || ""]) row.append(element("td", "", text));
+        row.title = one.path || "";
         table.append(row);
     }
     byId("line").replaceChildren(line.length > 0 ? table : element("p", "", "no contender"));
