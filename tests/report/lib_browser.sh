@@ -14,7 +14,7 @@ opens()
     local status=0
     expect 0 '' "$LOCKSTEP" report -o "$scratch/page.html" "$1"
     "$LOCKSTEP" replay --json "$1" >"$scratch/steps.json" || true
-    timeout 120 /usr/bin/python3 tests/report/browser.py "$scratch/page.html" "$scratch/steps.json" || status=$?
+    timeout 300 /usr/bin/python3 tests/report/browser.py "$scratch/page.html" "$scratch/steps.json" || status=$?
     ((status != 77)) || exit 77
     ((status == 0)) || failed=1
 }
