@@ -276,6 +276,17 @@ void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *st
  * one line on standard error. */
 int cli_read_trace(const struct cli_options *options, struct trace *trace);
 
+/* Writes a text to a file, replacing the old one in one step; NULL = standard output. Returns 0, or
+ * CLI_ENVIRONMENT after the line of cli_cannot_write(). */
+int cli_write_out(const char *path, const char *text, size_t size);
+
+/* Writes "PATH:1:1: expected a file that can be written, found 'REASON'" to standard error, with the reason of
+ * errno. Returns CLI_ENVIRONMENT. */
+int cli_cannot_write(const char *path);
+
+/* Guards the replay of a trace that was found for a crash: a recipe that is linked in may crash again. */
+void cli_guard_replay(const struct trace *trace);
+
 /* Writes NAME.min.trace for NAME.trace. Returns 0, or -1 if it does not fit. */
 int cli_min_path(const char *path, char *out, size_t size);
 

@@ -4,10 +4,8 @@
 #include "replay/export_test.h"
 
 #include "base/assert.h"
-#include "base/file.h"
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,21 +32,6 @@ static const char HELP[] =
     "  lockstep check --recipe broken-no-sort --out build/one scenarios/explore/mutex_2.scn\n"
     "  lockstep export -o build/one/regression.c build/one/*.min.trace\n"
     "  cat build/one/*.min.trace | lockstep export - | head -n 12\n";
-
-static int cannot_write(const char *path)
-{
-    fprintf(stderr, "%s:1:1: expected a file that can be written, found '%s'\n", path, strerror(errno));
-    return CLI_ENVIRONMENT;
-}
-
-static int write_out(const struct cli_options *options, const char *text, size_t size)
-{
-    if (options->out_given) {
-        return file_replace(options->out, text, size) == 0 ? CLI_OK : cannot_write(options->out);
-    }
-    bool written = fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0;
-    return written ? CLI_OK : cannot_write("(standard output)");
-}
 
 int cli_export(int argc, char **argv)
 {
@@ -77,7 +60,7 @@ int cli_export(int argc, char **argv)
         return CLI_USAGE;
     }
     LS_ASSERT(size > 0 && text[size] == 0);
-    status = write_out(&options, text, size);
+    status = cli_write_out(options.out_given ? options.out : NULL, text, size);
     free(text);
     return status;
 }

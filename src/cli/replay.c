@@ -29,6 +29,13 @@ static const char HELP[] =
     "  lockstep replay build/one/*.trace\n"
     "  cat build/one/*.trace | lockstep replay - | tail\n";
 
+void cli_guard_replay(const struct trace *trace)
+{
+    if (strstr(trace->found, "contract_is_kept") != NULL) {
+        guard_watch_program();
+    }
+}
+
 int cli_replay(int argc, char **argv)
 {
     struct cli_options options;
@@ -51,9 +58,7 @@ int cli_replay(int argc, char **argv)
     if (strcmp(trace.tool, LOCKSTEP_VERSION) != 0) {
         fprintf(stderr, "recorded by lockstep %s, replayed by lockstep %s\n", trace.tool, LOCKSTEP_VERSION);
     }
-    if (strstr(trace.found, "contract_is_kept") != NULL) {
-        guard_watch_program(); /* a recipe that is linked in may crash */
-    }
+    cli_guard_replay(&trace);
     enum replay_result result =
         options.json ? report_replay_json(stdout, &trace, &error) : replay_trace(&trace, stdout, &error);
     trace_close(&trace);

@@ -3,11 +3,8 @@
 
 #include "report/report.h"
 
-#include "base/file.h"
 #include "cli/cli.h"
-#include "plugin/plugin.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +30,6 @@ static const char HELP[] =
     "  lockstep report -o build/one/run.html build/one/*.min.trace\n"
     "  cat build/one/*.min.trace | lockstep report - | head -n 1\n";
 
-static int cannot_write(const char *path)
-{
-    fprintf(stderr, "%s:1:1: expected a file that can be written, found '%s'\n", path, strerror(errno));
-    return CLI_ENVIRONMENT;
-}
-
 /* Writes the path of the page: that of the trace with another ending. Empty = standard output. */
 static void page_path(const struct cli_options *options, char path[PATH_MAX])
 {
@@ -57,15 +48,11 @@ static void page_path(const struct cli_options *options, char path[PATH_MAX])
 
 static int write_page(const char *path, const char *text, size_t size)
 {
-    if (path[0] == 0) {
-        bool written = fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0;
-        return written ? CLI_OK : cannot_write("(standard output)");
+    int status = cli_write_out(path[0] != 0 ? path : NULL, text, size);
+    if (status == CLI_OK && path[0] != 0) {
+        printf("%s\n", path);
     }
-    if (file_replace(path, text, size) != 0) {
-        return cannot_write(path);
-    }
-    printf("%s\n", path);
-    return CLI_OK;
+    return status;
 }
 
 static int report_trace_file(const struct cli_options *options, const struct trace *trace)
@@ -75,13 +62,13 @@ static int report_trace_file(const struct cli_options *options, const struct tra
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out) {
-        return cannot_write("(memory)");
+        return cli_cannot_write("(memory)");
     }
     snprintf(again, sizeof again, "%s replay %s", cli_program(), options->path[0]);
     enum replay_result result = report_page(out, trace, again, &error);
     if (fclose(out) != 0) {
         free(text);
-        return cannot_write("(memory)");
+        return cli_cannot_write("(memory)");
     }
     page_path(options, path);
     if (result == REPLAY_UNFIT) {
@@ -110,9 +97,7 @@ int cli_report(int argc, char **argv)
     if (cli_read_trace(&options, &trace) != 0) {
         return CLI_USAGE;
     }
-    if (strstr(trace.found, "contract_is_kept") != NULL) {
-        guard_watch_program(); /* a recipe that is linked in may crash */
-    }
+    cli_guard_replay(&trace);
     status = report_trace_file(&options, &trace);
     trace_close(&trace);
     return status;

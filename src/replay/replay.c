@@ -129,6 +129,13 @@ static void tell_step(struct replay *replay, struct replay_step *step)
     replay->told = violated;
 }
 
+/* Tells a choice that changes nothing in the world. */
+static void tell_mark(struct replay *replay, struct replay_step *step)
+{
+    tell_choice(replay, step);
+    tell_step(replay, step);
+}
+
 static struct replay_step plain_step(const char *label)
 {
     return (struct replay_step){.label = label, .remark = "", .note = "", .text = ""};
@@ -190,8 +197,7 @@ static enum replay_result pass_hopeless(struct replay *replay, int index)
                                     : "it waits in the first %d states that can follow, and there are more",
              states);
     step.note = note;
-    tell_choice(replay, &step);
-    tell_step(replay, &step);
+    tell_mark(replay, &step);
     return REPLAY_HOLDS;
 }
 
@@ -204,8 +210,7 @@ static enum replay_result pass_mark(struct replay *replay, int index)
     if (!round_begin(&replay->round, &replay->run)) {
         return drifted(replay, index, "numbers that grow cannot be renamed, so that nothing comes back");
     }
-    tell_choice(replay, &step);
-    tell_step(replay, &step);
+    tell_mark(replay, &step);
     return REPLAY_HOLDS;
 }
 
@@ -215,8 +220,7 @@ static enum replay_result end_circle(struct replay *replay)
     struct replay_step step = plain_step("and so on: the state is that of the mark 'cycle' again");
     const char *flaw = round_end(&replay->round, &replay->run);
     if (flaw == NULL) {
-        tell_choice(replay, &step);
-        tell_step(replay, &step);
+        tell_mark(replay, &step);
         return REPLAY_HOLDS;
     }
     input_complain(replay->error, trace->input.name, trace->first_choice_line + trace->choices, 1, flaw,

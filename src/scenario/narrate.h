@@ -36,7 +36,7 @@ void narrator_clear(struct narrator *narrator);
 /* Forgets all data of the run, so that the next event is the first of another run. */
 void narrator_reset(struct narrator *narrator);
 
-/* Returns the name of an enum event_request in traces: "create", "list"…; "other" for a number that is none. */
+/* Returns the name of an enum event_request in traces: "create", "list". A number that is none is "other". */
 const char *narrator_request_name(int request);
 
 /* Returns the short name of an enum ls_err in traces: "timeout", "busy"… */
