@@ -5,6 +5,7 @@
 # lockstep report and lockstep replay --json: the page has the same steps, states and choices as the JSON, and both say what the
 # replay says as text. Names from outside harm neither. tests/report/page.sh opens a page in a browser.
 source "${BASH_SOURCE[0]%/*}/lib.sh"
+source tests/report/lib_runs.sh
 
 # page_equals_json TRACE: the page's steps are those of the JSON, and the texts of both those of the replay.
 page_equals_json()
@@ -20,10 +21,8 @@ lost=$(echo "$scratch"/lost/*.trace)
 page_equals_json "$lost"
 expect 1 'FAIL' "$LOCKSTEP" check --no-shrink --recipe broken-no-sort --out "$scratch/found" scenarios/explore/mutex_2.scn
 page_equals_json "$(echo "$scratch"/found/*.trace)"
-# A run that goes round, with marks that are no actions.
-printf 'world used\nmutex /locks/x\nprocess a b: acquire release forever\nproperties can_always_be_served served_under_weak_fairness\n----\n' >"$scratch/round.scn"
-expect 1 'FAIL' "$LOCKSTEP" check --no-shrink --recipe broken-steps-aside --out "$scratch/round" "$scratch/round.scn"
-page_equals_json "$(echo "$scratch"/round/*.trace)"
+round_trace
+page_equals_json "$trace"
 grep -q '"label":"cycle"' "$scratch/steps.json" || { echo 'no circle'; failed=1; }
 
 # ---- where the page goes ----
@@ -47,9 +46,7 @@ fi
 (($(stat -c %s "$scratch/page.html") < 300000)) || { echo 'the page of a short run is too long'; failed=1; }
 
 # ---- names from outside ----
-hostile="$scratch/<img src=x onerror=alert(1)>\"'&]]>@page.js@.scn"
-printf '# </script><script>alert(2)</script> <!-- \302\205 \177\nworld used\nmutex /lo<i>"ks&amp;/x\nprocess a b: acquire release\n----\n' >"$hostile"
-expect 1 'FAIL' "$LOCKSTEP" check --no-shrink --recipe broken-no-sort --out "$scratch/hostile" "$hostile"
-page_equals_json "$(echo "$scratch"/hostile/*.trace)"
+hostile_trace
+page_equals_json "$trace"
 same 2 "$(grep -c '</script>' "$scratch/page.html")" 'ends of scripts in the page'
 finish
