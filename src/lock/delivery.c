@@ -73,7 +73,7 @@ void lock_queue_event(struct ls_session *session, enum ls_session_event event)
     int count = count_events(session);
     uint32_t last = last_event(session, count);
     if (event == LS_SESSION_LOST && session->told_id != session->id) {
-        /* CONNECTED of this session is undelivered: LOST cancels it if these events do not stand between. */
+        /* CONNECTED of this session is undelivered. Neither it nor the events behind it are told. */
         while (count && (last == LS_SESSION_SUSPENDED || last == LS_SESSION_RECONNECTED ||
                          last == LS_SESSION_READ_ONLY)) {
             drop_last_event(session, count--);
