@@ -540,13 +540,18 @@ void lock_session_progress(struct ls_session *session)
     session->retries = 0;
 }
 
+/* Returns the largest number that failures in a row are counted to. From `usual` on the delay does not grow by
+ * default, so only a policy that counts needs a larger number. */
+static uint16_t failures_max(const struct ls_retry_policy *policy, uint16_t usual)
+{
+    return policy && policy->kind == LS_RETRY_TIMES ? UINT16_MAX : usual;
+}
+
 static void count_retry(struct ls_session *session, const struct ls_retry_policy *policy)
 {
     if (!session->retries)
         ls_env_stamp(session->env, &session->failing);
-    /* From 16 on the delay does not grow by default, so only a policy that counts needs a larger number. */
-    uint32_t bound = policy && policy->kind == LS_RETRY_TIMES ? UINT16_MAX : 16;
-    if (session->retries < bound)
+    if (session->retries < failures_max(policy, 16))
         session->retries++;
 }
 
@@ -643,11 +648,7 @@ static void on_create_timer(void *context)
 
 void lock_session_count_lost(struct lock_claim *claim)
 {
-    const struct ls_retry_policy *policy = options_of(claim->place->session)->retry;
-    /* From LOCK_LOST_MAX on the delay does not grow by default, so only a policy that counts needs a larger
-     * number. */
-    uint16_t bound = policy && policy->kind == LS_RETRY_TIMES ? UINT16_MAX : LOCK_LOST_MAX;
-    if (claim->lost < bound)
+    if (claim->lost < failures_max(options_of(claim->place->session)->retry, LOCK_LOST_MAX))
         claim->lost++;
 }
 
