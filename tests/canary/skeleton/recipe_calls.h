@@ -87,7 +87,28 @@ static int acquire(void *state, int lock, int owner, int timeout_ms)
     return 0;
 }
 
-#include "recipe_ends.h"
+static int cancel(void *state, int lock, int owner)
+{
+    struct claim *claim = find(state, lock, owner);
+    if (claim == NULL || claim->phase == HELD) {
+        return LS_ENOENT;
+    }
+    fail(claim, LS_ECANCELED);
+    return 0;
+}
+
+static int release(void *state, int lock, int owner)
+{
+    struct claim *claim = find(state, lock, owner);
+    if (claim == NULL || claim->phase != HELD) {
+        return LS_ENOTOWNER;
+    }
+    if (--claim->depth == 0) {
+        claim->freeing = true;
+        go(claim, DELETING);
+    }
+    return 0;
+}
 
 static enum ls_belief query(const void *state, int lock, int owner)
 {
