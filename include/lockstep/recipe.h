@@ -158,6 +158,10 @@ struct ls_rename {
     /* Shows `size` bytes that decide only how long a timer will run, such as the count of failures of a
      * back-off. They make no difference between states of a world without a clock. */
     void (*delay)(struct ls_rename *rename, const void *where, size_t size);
+
+    /* Most faults in a run of this search. A count of failures that has an effect only from a bound on makes
+     * no difference either, if `faults_max` is below that bound. */
+    int faults_max;
 };
 
 #define LS_RECIPE_STATES_MAX 32

@@ -99,9 +99,8 @@ void recipe_canon(const void *memory, struct ls_rename *rename)
     for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
         rename->zxid(rename, &claim->czxid);
         rename->attempt(rename, claim->attempt);
-        /* Below LOCK_LOST_SUSPECT the count has no effect yet. This is sound only if no run of the search
-         * loses so many creates of one claim: then the counts of two states never make a difference. */
-        if (claim->lost < LOCK_LOST_SUSPECT)
+        /* The count has an effect from LOCK_LOST_SUSPECT on, and each lost create takes a fault. */
+        if (rename->faults_max < LOCK_LOST_SUSPECT)
             rename->delay(rename, &claim->lost, sizeof claim->lost);
         if (claim->named)
             rename->sequence(rename, &claim->sequence);

@@ -53,6 +53,16 @@ static void on_delay(struct ls_rename *rename, const void *where, size_t size)
     }
 }
 
+/* Returns the most faults that the budgets pay for in a run. */
+static int faults_max(const struct world_options *options)
+{
+    int faults = 0;
+    for (int fault = 0; fault < WORLD_FAULTS; fault++) {
+        faults += options->budget[fault];
+    }
+    return faults < options->budget_total ? faults : options->budget_total;
+}
+
 static void show_recipe(struct canon *canon, int p)
 {
     struct recipe_rename rename = {
@@ -64,6 +74,7 @@ static void show_recipe(struct canon *canon, int p)
                 .attempt = on_attempt,
                 .text = on_text,
                 .delay = on_delay,
+                .faults_max = faults_max(&the_world.options),
             },
         .canon = canon,
     };

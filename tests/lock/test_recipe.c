@@ -2,7 +2,9 @@
  * Copyright the lockstep authors */
 
 /* The mutex as a recipe: what a driver is told, and that numbers out of range are refused. */
+#include "lock/claim.h"
 #include "stage.h"
+#include "state/canon.h"
 #include "support/handles.h"
 
 #include <errno.h>
@@ -273,6 +275,40 @@ static void a_request_to_give_back_is_answered_once(void **state)
     }
 }
 
+static void show_no_judges(void *judges, struct canon *canon)
+{
+    (void)judges;
+    (void)canon;
+}
+
+/* Returns the fingerprint, up to renaming, of a world in which the claim has lost so many creates. */
+static uint64_t fingerprint_after(int losses, uint8_t budget)
+{
+    recipe_world(1);
+    stage.options.budget[WORLD_FAULT_LOSS] = budget;
+    stage.options.judge_canon = show_no_judges;
+    stage.options.timed = false;
+    world_reset(stage.world, &stage.options);
+    world_begin(stage.world);
+    play("settle", "a acquire x");
+    struct ls_session *session = process_state(0);
+    session->claims->lost = (uint16_t)losses;
+    struct canon *canon = world_canon(stage.world);
+    assert_non_null(canon);
+    uint64_t fingerprint = canon_fingerprint(canon);
+    canon_close(canon);
+    world_close(stage.world);
+    return fingerprint;
+}
+
+/* The eighth lost create in a row has an effect, so a search with eight losses tells the counts apart. */
+static void lost_creates_count_if_enough_can_be_lost(void **state)
+{
+    (void)state;
+    assert_true(fingerprint_after(1, 7) == fingerprint_after(3, 7));
+    assert_true(fingerprint_after(1, 8) != fingerprint_after(3, 8));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +324,7 @@ int main(void)
         cmocka_unit_test(a_recipe_without_a_timeout_does_not_start),
         cmocka_unit_test(a_loss_is_told_once_if_no_handle_follows),
         cmocka_unit_test(a_request_to_give_back_is_answered_once),
+        cmocka_unit_test(lost_creates_count_if_enough_can_be_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
