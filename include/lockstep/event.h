@@ -76,7 +76,8 @@ enum event_kind {
      * - 0: a server deleted it, its session was over already, or the reason is unknown (a real server). */
     EVENT_NODE_DELETED,
     EVENT_SESSION_OPENED, /* process, session: its opening is committed */
-    /* process, session; time_is_up: expired or closed at the server, and its nodes still stand */
+    /* process, session; time_is_up. The session has expired or was closed at the server, and its nodes still
+     * stand. time_is_up is 1 only if its time was up by the clock. */
     EVENT_SESSION_CLOSING,
     EVENT_SESSION_CLOSED, /* process, session: its nodes are gone from the committed log */
 
@@ -125,7 +126,7 @@ enum event_kind {
     /* ---- The run, and further kinds. A new kind goes to the end: numbers of kinds never change. ---- */
 
     EVENT_REST,    /* quiet: connected, no message under way, no timer of work armed, no fault pending */
-    EVENT_SETTLED, /* process; idle: a callback was run, and no request of the process is under way */
+    EVENT_SETTLED, /* process; idle. A callback was run, and no request of the process is under way */
     /* process, lock; rc: 0 = all acquires, holds and releases of the lock by this process are over;
      * negative = the close was refused and has changed nothing */
     EVENT_LOCK_CLOSED,

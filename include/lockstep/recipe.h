@@ -117,7 +117,7 @@ enum ls_node_class {
  * - LS_TIMER_LEASE and LS_TIMER_PATIENCE, while they may not fire. */
 enum ls_timer_role {
     LS_TIMER_WORK,     /* goes on with something, such as a retry */
-    LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault may refuse the start of such a timer */
+    LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault may refuse the start of this role alone */
     LS_TIMER_UPKEEP,   /* keeps a hold fresh, as long as it lasts */
     LS_TIMER_POLL,     /* looks whether the lock is free */
     LS_TIMER_RENEWAL,  /* renews leases. While it is armed, a lease of the process ends by a fault alone */

@@ -193,7 +193,8 @@ static inline int action_cut_link(const struct action *cut)
     return cut->modes >> 8;
 }
 
-/* Mode of an acquire or a write of a program: the next step does not wait for the answer. */
+/* Mode of an acquire or a write of a program: the next step does not wait for the answer. It waits all the
+ * same if it needs that lock as the same owner, or if both are writes. */
 #define ACTION_NOWAIT 0x01
 /* Modes of an acquire of a program: the verb that its owner does within the report of the grant, or of the
  * failure. An enum action_kind other than 0. */
@@ -645,9 +646,9 @@ int world_faults_left(const struct world *world);
 void world_end_faults(struct world *world);
 
 /* Writes the channel of an enabled action that is subject to weak fairness: "apply a", "deliver a", "fire
- * a retry-timer". A channel that is never empty is served at last. Returns false for an action that need
- * not happen, such as an acquire of a program, a restart, or a fault from a budget. The file
- * src/sim/weak_fairness.c lists the fair actions. */
+ * a retry-timer". A channel that is never empty from some moment on is served sooner or later. Returns
+ * false for an action that need not happen, such as an acquire of a program, a restart, or a fault from a
+ * budget. The file src/sim/weak_fairness.c lists the fair actions. */
 bool world_channel(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX]);
 
 /* ---- questions ---- */

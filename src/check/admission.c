@@ -189,7 +189,8 @@ bool ledger_holds_alone(struct check_table *table, const struct check_context *c
     return is_own(table, context, &contender, 0);
 }
 
-/* Returns the owner's hold of an exclusive lock of the group, even if its node is gone; NULL = none. */
+/* Returns the owner's hold of an exclusive lock of the group (lock_spec.h), even if its node is gone; NULL =
+ * none. */
 static const struct check_record *hold_alone(struct check_table *table, const struct check_context *context,
                                              int group, int process, int owner)
 {

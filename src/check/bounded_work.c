@@ -9,19 +9,21 @@
  *   - a call of its program, and the answer to one; a loss after which an owner waits again,
  *   - WOKEN, RESUMED, CRASHED, REST, events of its links and sessions, and any fault of the servers,
  *   - without a clock: SETTLED, because a timer then fires only after a change,
- *   - with a clock: a fault of the process. Without one, the event that tells the process of it is the
- *     reason.
+ *   - with a clock: a fault of the process. Without a clock, the event that tells the process of its fault
+ *     is the reason.
  * Without a clock WOKEN also counts as one request, so that a list behind a wake-up counts as much as one
  * behind a create. States that differ only in this are then one state.
  *
  * Definition, contenders. For each process and lock there is an allowance of contenders, and one of nodes
- * that queue. Without an allowance they are not judged.
- *   - ASKED adds CREATES_MAX, times the contenders of a hold. So does a loss after which an owner waits again
- *     (lock_spec.h). A contender that is created takes 1: at 0 the property is violated.
- *   - GRANTED lowers it to CREATES_MAX for each owner that still waits. If no owner waits, GRANTED and
- *     SETTLED end it.
- *   - A fault, EXPIRED and RESUMED raise it to CREATES_MAX for each waiting owner, less its contenders that
- *     stand. With a clock LINK_UP and LINK_DOWN do so too, because links then break without a fault.
+ * that queue. Without an allowance they are not judged. M is CREATES_MAX times the contenders of a hold; for
+ * nodes that queue M is CREATES_MAX.
+ *   - ASKED adds M. So does a loss after which an owner waits again (lock_spec.h). A contender that is
+ *     created takes 1: at 0 the property is violated.
+ *   - GRANTED lowers it to M for each owner that still waits. If no owner waits, GRANTED and SETTLED end it.
+ *     CRASHED ends it.
+ *   - A fault, EXPIRED and RESUMED raise it to M for each waiting owner, less 1 for each such owner whose
+ *     contender stands. With a clock LINK_UP and LINK_DOWN do so too, because links then break without a
+ *     fault.
  *   - While an outage of the servers lasts (OUTAGE), contenders are not judged: servers answer that they
  *     cannot do what a contender needs, so a process may try again. The fault that ends the outage renews it.
  *

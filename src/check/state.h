@@ -276,7 +276,8 @@ struct check_record *ledger_node(struct check_table *table, int lock, int64_t cz
 /* For holds of several nodes: returns true if a hold that is not over rests on the node. */
 bool ledger_is_bound(const struct check_record *node);
 
-/* Returns true if a hold that is granted in this session may take the node. */
+/* Returns true if no hold was ever bound to the node, and the node was created in this session. The ledger
+ * may then bind a hold to it. */
 bool ledger_is_unbound(const struct check_record *node, int64_t session);
 
 /* Returns a node that outlived the hold of several nodes that the event's owner released; NULL = none. */

@@ -34,7 +34,8 @@ const char *cli_suite_folder(void)
 
 #define OWNERS_MAX 8
 
-/* The levels that each owner of a process holds of each lock: acquires minus releases. */
+/* The levels of one process by lock and owner, counted over the steps of its program: acquires, also those
+ * that may fail, minus releases; 0 after a close. */
 struct depths {
     const struct world_options *options;
     int of[WORLD_LOCKS_MAX][OWNERS_MAX];

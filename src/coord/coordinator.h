@@ -55,8 +55,8 @@ static inline bool action_list_buys(const struct action_list *list, enum world_f
  * budgets. */
 enum coord_place {
     COORD_STEPS,    /* steps (TRAIT_STEP), and expiries with the price COORD_DUE; also for COORD_EVERYBODY */
-    COORD_FAULTS,   /* faults on a client that stand before its pause and crash; no expiry of COORD_STEPS */
-    COORD_REFUSALS, /* faults on a client that stand behind its pause and crash */
+    COORD_FAULTS,   /* faults on a client, listed before its pause and crash; no expiry of COORD_STEPS */
+    COORD_REFUSALS, /* faults on a client, listed behind its pause and crash */
     COORD_SERVICE,  /* faults on servers and directories, and the ends of such faults */
     COORD_ENDS,     /* ends of faults on a client, of the coordinator's own kinds; asked if it has `kinds` */
     COORD_SESSIONS, /* expiries of all live sessions of a client, COORD_SESSIONS_MAX at most */

@@ -83,7 +83,8 @@ int leased_server(int32_t place);
 int server_beside(int server);
 int leased_index(int32_t place);
 bool lease_may_end(int32_t place); /* due, or early by a fault */
-/* Appends the ends of a client's leases: those that are due, those that cost a fault, or both. */
+/* Appends the ends of a client's leases. `due`: those that may end without a fault. `not_due`: those that a
+ * fault can end early. */
 void add_expiries(struct action_list *list, int client, bool due, bool not_due);
 
 extern const struct coord_kind REDIS_KINDS[];

@@ -34,8 +34,9 @@ void checkpoint_close(struct search *search);
 /* Returns true until checkpoint_enter() if the search is continued from a file. */
 bool checkpoint_resumes(const struct search *search);
 
-/* Tell where the search continues: behind its end, or behind all layers of a set of run constants, before its
- * liveness (liveness.h) is judged. Return the number of that set, and the fault budget of its layer. */
+/* checkpoint_is_done() tells whether nothing is left to do. checkpoint_layers_done() tells whether only the
+ * liveness (liveness.h) of the current set of run constants is left. checkpoint_set() and checkpoint_layer()
+ * return the current set, and the fault budget of its layer. */
 bool checkpoint_is_done(const struct search *search);
 bool checkpoint_layers_done(const struct search *search);
 int checkpoint_set(const struct search *search);

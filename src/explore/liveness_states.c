@@ -205,8 +205,8 @@ static unsigned look_at_label(struct collect *c, const uint32_t *state, const st
     return world_channel(c->world, action, text) ? channel_of(c, text) : GRAPH_UNFAIR;
 }
 
-/* Returns the label of an action. A timer's follows from the action and the block of its process, all others
- * from the action. */
+/* Returns the number of an action's channel (world_channel()), or GRAPH_UNFAIR if it has none. The channel of
+ * a timer follows from the action and the block of its process, all others from the action. */
 static unsigned label_of(struct collect *c, const uint32_t *state, const struct action *action)
 {
     static uint8_t none;

@@ -7,8 +7,9 @@
  * marks, and is only there to reach after nodes. An *after* node has no faults left. All its steps are edges,
  * and its marks are the processes that wait for a lock. No judge takes part.
  *
- * After nodes are made at the first state, and behind each fault. That is enough: a step without a fault from
- * one before node to another also leads from the after node of the first to that of the second. */
+ * An after node is made beside the first state and behind each fault; all other after nodes are successors of
+ * after nodes. That is enough: a step without a fault from one before node to another also leads from the
+ * after node of the first to that of the second. */
 #ifndef EXPLORE_LIVENESS_STATES_H
 #define EXPLORE_LIVENESS_STATES_H
 

@@ -61,7 +61,8 @@ bool search_moves(const struct action *actions, int count);
 /* Judges the world if it is at rest; judges may write to it. Returns false if the search is over. */
 bool search_rest(struct search *search, uint64_t depth);
 
-/* Looks up a state (with --exact, the world's) and counts a new one. VISITED_FULL ends the search. */
+/* Looks up a state (with --exact, the world's), and adds and counts a new one. VISITED_FULL: search->limit
+ * says why the search must end; the state may be counted. */
 enum visited_answer search_visit(struct search *search, uint64_t fingerprint);
 
 size_t search_states_bytes(const struct search *search);

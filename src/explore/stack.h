@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The stack of a depth-first search as actions: its path, and the states that wait beside it. A state is
- * found again by doing the path to it. The first entry is the first state of all runs. Each other one is a
- * successor of the last entry before it on the path. */
+ * found again by doing the path to it. The first entry is the first state of all runs, without an action.
+ * Each other one is a successor of the last entry before it on the path. */
 #ifndef EXPLORE_STACK_H
 #define EXPLORE_STACK_H
 

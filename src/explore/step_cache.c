@@ -468,7 +468,8 @@ static uint64_t hash_action(const struct action *action)
     return finish(hash);
 }
 
-/* Returns the next deed of this action behind *at, as hash_table_next(); MEMO_NONE behind the last. */
+/* Returns the place of the next deed of this action: the action with the blocks that it read. *at is used as
+ * by hash_table_next(). Returns MEMO_NONE behind the last deed. */
 static uint32_t next_deed(const struct memo *memo, const struct action *action, uint64_t hash, uint32_t *at)
 {
     uint32_t place;

@@ -104,7 +104,7 @@ int memo_changes(const struct memo *memo, uint32_t effect, const struct memo_cha
 enum memo_alone memo_effect_alone(const struct memo *memo, uint32_t effect);
 uint32_t memo_effect_events(const struct memo *memo, uint32_t effect);
 
-/* Returns the place of a list of events, which is added if it is new; MEMO_NONE if memory is short. */
+/* Returns the place of a list of events, and adds the list if it is new. MEMO_NONE: memory is short. */
 uint32_t memo_events(struct memo *memo, const struct event *events, int count);
 int memo_event_list(const struct memo *memo, uint32_t place, const struct event **events);
 

@@ -4,8 +4,7 @@
 /* Subsumption (--subsume): a state counts as known if a known one differs only in having more faults left.
  *
  *   Definition. A state subsumes another one if they are equal but for the budgets, and it has bought no
- *   fault
- *   more often.
+ *   fault more often.
  *   Claim. If a known state subsumes this one, each violation behind this state is also found without it.
  *   Premise. Steps: the budgets decide only which faults are enabled. More left disables no step, and changes
  *   the effect of none.

@@ -107,8 +107,9 @@ bool command_run_late(struct server *server, int client, int database, int64_t n
 void command_expire(struct server *server, struct key *key);
 void command_lose(struct server *server, struct key *key);
 
-/* Convert arguments to one sequence, and back. A sequence holds a script's digest in place of its text.
- * command_unpack() returns the number of arguments, which are valid as long as `sequence` is. */
+/* command_pack() converts arguments to one sequence, with a script's digest in place of its text.
+ * command_unpack() puts the text back, and returns the number of arguments. They are valid as long as
+ * `sequence` is. */
 void command_pack(int argc, const struct bytes *argv, struct sequence *sequence);
 int command_unpack(struct bytes sequence, struct bytes argv[COMMAND_ARGS_MAX]);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Requests, replies and notices on their way between clients and servers, and the steps that move them. */
+/* Requests, replies, messages of channels, and notices that a connection is up, refused or down: their steps
+ * between clients and servers. */
 #include "base/assert.h"
 #include "fakeredis/internal.h"
 

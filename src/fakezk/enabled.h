@@ -94,8 +94,9 @@ static inline bool can_apply(const struct zk_seen *seen, bool *refused)
 }
 
 /* Returns whether the client waits and hears nothing, so that it will give up (F7):
- * - on a link: without a network, or if its server cannot answer a request, which stops the pings (F6, F94)
- * - on an attempt to connect: without a network, or if no server can confirm the session (F34) */
+ * - on a link: without a network, or while a request waits that its server cannot answer. A pending request
+ *   stops the client's pings, so nothing comes at all (F6, F94).
+ * - on an attempt to connect: without a network, or if no server can confirm the session (F34). */
 static inline bool is_mute(const struct zk_seen *seen)
 {
     const struct _zhandle *zh = seen->zh;

@@ -243,7 +243,7 @@ struct zk_message {
     int32_t out_size;  /* NODE: 1 + client of the node, 0 = none; UNWATCH: ZWATCHTYPE_…; SESSION: session */
     int32_t data_size; /* bytes, -1 = null; lists, MULTI: number of strings, results; GET_ACL: permissions */
     struct zk_stat stat;
-    /* REPLY to a list: 1 = read before the operator deleted an ephemeral node of this client */
+    /* REPLY to a list: 1 = made before the operator deleted an ephemeral node of the receiving client */
     uint32_t outdated;
     char bytes[]; /* path, zero, then data or strings, each with its zero, or struct zk_result records */
 };

@@ -232,7 +232,8 @@ bool fakezk_orphans(void)
     return false;
 }
 
-/* Returns whether a request, a message or an attempt to connect is under way, at whatever time. */
+/* Returns whether a step of this handle will happen, now or later, without a timeout, an expiry or the end
+ * of a fault. Such steps are deliveries, reads of requests, connects and hang-ups. */
 static bool handle_busy(int client, int slot)
 {
     struct zk_seen seen = see(client, slot);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Lists the possible steps of the ensemble, in canonical order, and does one of them. */
+/* Lists the possible steps of the ensemble, in an order that follows from the state alone, and does one of
+ * them. */
 #include "fakezk/enabled.h"
 
 struct list {

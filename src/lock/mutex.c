@@ -246,8 +246,8 @@ void lock_mutex_view(const struct lock_claim *claim, const struct String_vector 
     lock_names_view(role, list, prefix, view);
 }
 
-/* Ranks a reader whose node took the place of its owner's write lock. If the writer's node is gone, the
- * reader is refused: another owner may hold the lock already. The reader's token is the writer's, because the
+/* Ranks a reader that was queued in the place of its owner's write lock. If the writer's node is gone, the
+ * acquire fails with LS_ELOST: another owner may hold already. The reader's token is the writer's, because the
  * node of a writer that is granted later may be older than the reader's. */
 static void rank_under(struct lock_claim *claim, const struct String_vector *list)
 {

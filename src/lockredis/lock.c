@@ -6,11 +6,14 @@
  *
  * stage       event: next stage
  * TAKING      YES: HELD, with options.replicas CONFIRMING, or GIVING if no owner waits any more. LOST: TAKING
- *             again, or GIVING. NO: WAITING, TAKING if a message came meanwhile, or NONE.
+ *             again, or GIVING. NO: WAITING, TAKING if a message came meanwhile, or NONE. REFUSED: GIVING.
+ *             LATER: TAKING after RETRY_MS. YES with the belief over: TAKING.
  * CONFIRMING  enough replicas: HELD. Too few: GIVING, then WAITING. LOST, or the lease is over: TAKING.
  * WAITING     a message, or the poll: TAKING. No owner waits any more: GIVING, or NONE.
  * HELD        release: GIVING, or TAKING for the next owner. A loss: TAKING, GIVING or NONE.
- * GIVING      a reply other than LATER: NONE; from there TAKING or WAITING, if an owner waits. */
+ * GIVING      LOST: GIVING again, but TAKING or WAITING if an owner waits and none leaves. LATER: GIVING
+ *             again while an owner leaves, or while no owner waits and the lease may stand. Another reply:
+ *             NONE; from there TAKING or WAITING, if an owner waits. */
 #include "lockredis/internal.h"
 
 #include <stddef.h>

@@ -168,7 +168,8 @@ static void settle_in(pid_t parent)
         _exit(REAL_END_FAILED);
 }
 
-/* Forks a worker, which ends with _exit(): it must not write output that the parent has buffered. */
+/* Forks a worker. The worker ends with _exit(), because exit() would write output that the parent has
+ * buffered. */
 static pid_t fork_job(const struct real_job *job, bool probe)
 {
     pid_t parent = getpid();

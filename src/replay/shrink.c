@@ -40,8 +40,9 @@ static struct shrink_size size_of(const struct attempt_list *list)
     return (struct shrink_size){list->steps, list->faults, list->processes};
 }
 
-/* Returns whether the trial has less of a measure than the best run, and more of none. All measures are
- * counts, so shrinking ends. */
+/* Returns whether the trial has no more faults, processes and choices than the best run, and is better.
+ * Better is less of one of them, fewer declared processes, or cuts that let less through. The first three
+ * never grow, and the others fall while those stay. So shrinking ends. */
 static bool is_better(const struct shrink *s)
 {
     const struct attempt_list *now = &s->trial, *before = &s->best;

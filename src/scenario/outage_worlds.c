@@ -338,7 +338,8 @@ static void begin_outage(struct lines *text, const struct clock_world *world)
     lines_put(text, "%s\n", OUTAGE[world->outage].begin);
 }
 
-/* Ends the outage; `a` runs `verb` before it receives anything. Verb NULL: no command. */
+/* Puts the lines that end the outage, then `a VERB` before `a` receives anything, then `settle`. Verb NULL:
+ * no command of `a`. */
 static void end_outage(struct lines *text, const struct clock_world *world, const char *verb)
 {
     if (OUTAGE[world->outage].end != NULL) {

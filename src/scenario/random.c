@@ -50,7 +50,8 @@ enum schedule random_schedule(const struct strategy_plan *plan, uint64_t seed)
     }
 }
 
-/* Draws priorities and the steps, from 1 on, at which they change. A changed priority is below all others. */
+/* Draws a priority for each thread (thread_of()), and the steps, from 1 on, at which one changes. A changed
+ * priority is below all that have not changed. */
 static void draw_priorities(struct chooser *chooser)
 {
     const struct strategy_plan *plan = &chooser->run->setup.plan;
@@ -207,7 +208,7 @@ static int choose_by_priority(struct chooser *c, int count)
     }
     for (int i = 0; i < c->changes; i++) {
         if (c->change[i] == c->run->steps + 1) {
-            c->priority[thread_of(&c->enabled[best])] = (uint64_t)i; /* below all others from now on */
+            c->priority[thread_of(&c->enabled[best])] = (uint64_t)i; /* below all unchanged ones */
         }
     }
     return best;

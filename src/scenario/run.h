@@ -112,7 +112,8 @@ void run_do_held(struct run *run, const struct action *action, uint64_t depth, s
 /* Judges events as if they happened now, in the `depth`th step of the run. */
 void run_judge(struct run *run, const struct event *events, int count, uint64_t depth);
 
-/* Returns whether the scenario allows an enabled action at this moment of the run. */
+/* Returns whether the scenario allows an enabled action now. A directed scenario allows all. An exploring one
+ * allows program steps only in their order, and faults only while a budget pays for them. */
 bool run_allows(const struct run *run, const struct action *action);
 
 /* Applies the action with this label. Returns 0, or an error of world_find() with *why set. */

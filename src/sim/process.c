@@ -26,8 +26,8 @@ static void admit(int p)
     the_world.coordinator->enter(p);
 }
 
-/* Begins a call, returns the state. Paints the stack last, in the caller: the recipe's frame is there
- * next. */
+/* Begins a call, and returns the state. In a world with zones its last act is to paint the stack. It is
+ * inlined, so the recipe's frame will lie on the painted bytes. */
 static inline __attribute__((always_inline)) void *enter(int p)
 {
     void *state = process_state(p);

@@ -42,7 +42,8 @@ void canon_close(struct canon *canon)
     }
 }
 
-/* Returns the word that has a line's numbers; *first: the bit of number 0. */
+/* Returns the index of the word in union quick that has the numbers of a line. *first becomes the bit of
+ * number 0 in that word. Attempts of all owners share the last word. */
 static unsigned word_of(unsigned line, unsigned *first)
 {
     *first = line > CANON_ATTEMPT ? (line - CANON_ATTEMPT) * QUICK_ATTEMPTS : 0;
@@ -117,7 +118,7 @@ void canon_refuse(struct canon *canon)
 
 /* ---- processes that may change their names ---- */
 
-/* Notes that the part names a process, and blanks the bytes that do so. */
+/* Notes that the part names a process. Fills the bytes of that name with `with`, in the copy that is hashed. */
 static void name_process(struct canon *canon, int process, const void *where, size_t size, int with)
 {
     struct canon_part *part = canon->part;
