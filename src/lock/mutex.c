@@ -247,8 +247,8 @@ void lock_mutex_view(const struct lock_claim *claim, const struct String_vector 
 }
 
 /* Ranks a reader that was queued in the place of its owner's write lock. If the writer's node is gone, the
- * acquire fails with LS_ELOST: another owner may hold already. The reader's token is the writer's, because the
- * node of a writer that is granted later may be older than the reader's. */
+ * acquire fails with LS_ELOST: another owner may hold already. The reader's token is the writer's, because
+ * the node of a writer that is granted later may be older than the reader's. */
 static void rank_under(struct lock_claim *claim, const struct String_vector *list)
 {
     const struct lock_claim *writer = lock_rwlock_writer(claim);

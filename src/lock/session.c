@@ -329,8 +329,8 @@ static void go_anew(struct lock_claim *claim)
     lock_mutex_go(claim);
 }
 
-/* Adds the credentials, and returns whether that succeeded. False: the link is gone and another event follows
- * (F16), or memory was short and the session has failed here. */
+/* Adds the credentials, and returns whether that succeeded. False: the link is gone and another event
+ * follows (F16), or memory was short and the session has failed here. */
 static bool authenticate(struct ls_session *session, zhandle_t *zh)
 {
     int rc = lock_access_add_auths(session, zh);

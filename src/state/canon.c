@@ -118,7 +118,8 @@ void canon_refuse(struct canon *canon)
 
 /* ---- processes that may change their names ---- */
 
-/* Notes that the part names a process. Fills the bytes of that name with `with`, in the copy that is hashed. */
+/* Notes that the part names a process. Fills the bytes of that name with `with`, in the copy that is
+ * hashed. */
 static void name_process(struct canon *canon, int process, const void *where, size_t size, int with)
 {
     struct canon_part *part = canon->part;
