@@ -164,7 +164,8 @@ int ls_multi_cancel(struct ls_multi *multi, uint64_t owner);
 int ls_multi_release_start(struct ls_multi *multi, uint64_t owner);
 
 /* Returns what this owner may believe of all members. The result is LS_HELD if ls_mutex_query() returns it
- * for each member, LS_NOT_HELD if the owner lacks a member or the multi is closed, LS_UNKNOWN otherwise. */
+ * for each member, and LS_NOT_HELD if the owner lacks a member or the multi is closed. Otherwise the result
+ * is LS_UNKNOWN. */
 enum ls_belief ls_multi_query(const struct ls_multi *multi, uint64_t owner);
 
 /* Returns the smallest ls_mutex_belief_left_ms() of the members, 0 if the owner does not hold them. */

@@ -280,8 +280,8 @@ int cli_read_trace(const struct cli_options *options, struct trace *trace);
  * CLI_ENVIRONMENT after the line of cli_cannot_write(). */
 int cli_write_out(const char *path, const char *text, size_t size);
 
-/* Writes "PATH:1:1: expected a file that can be written, found 'REASON'" to standard error, with the reason of
- * errno. Returns CLI_ENVIRONMENT. */
+/* Writes "PATH:1:1: expected a file that can be written, found 'REASON'" to standard error, with the reason
+ * of errno. Returns CLI_ENVIRONMENT. */
 int cli_cannot_write(const char *path);
 
 /* Guards the replay of a trace that was found for a crash: a recipe that is linked in may crash again. */

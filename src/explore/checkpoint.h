@@ -34,9 +34,10 @@ void checkpoint_close(struct search *search);
 /* Returns true until checkpoint_enter() if the search is continued from a file. */
 bool checkpoint_resumes(const struct search *search);
 
-/* checkpoint_is_done() tells whether nothing is left to do. checkpoint_layers_done() tells whether only the
- * liveness (liveness.h) of the current set of run constants is left. checkpoint_set() and checkpoint_layer()
- * return the current set, and the fault budget of its layer. */
+/* Tell where the search continues:
+ * - checkpoint_is_done(): nothing is left to do.
+ * - checkpoint_layers_done(): only the liveness (liveness.h) of the current set of run constants is left.
+ * - checkpoint_set(), checkpoint_layer(): return the current set, and the fault budget of its layer. */
 bool checkpoint_is_done(const struct search *search);
 bool checkpoint_layers_done(const struct search *search);
 int checkpoint_set(const struct search *search);

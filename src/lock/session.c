@@ -540,8 +540,8 @@ void lock_session_progress(struct ls_session *session)
     session->retries = 0;
 }
 
-/* Returns the largest number that failures in a row are counted to. From `usual` on the delay does not grow by
- * default, so only a policy that counts needs a larger number. */
+/* Returns the largest number that failures in a row are counted to. From `usual` on the delay does not grow
+ * by default, so only a policy that counts needs a larger number. */
 static uint16_t failures_max(const struct ls_retry_policy *policy, uint16_t usual)
 {
     return policy && policy->kind == LS_RETRY_TIMES ? UINT16_MAX : usual;
