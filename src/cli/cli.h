@@ -48,6 +48,7 @@ struct cli_options {
     bool seed_given;
     int jobs;
     bool json;
+    bool step; /* of replay: step by step */
     bool quiet;
     bool verbose;
     bool rewrite;
@@ -121,6 +122,7 @@ struct cli_options {
 #define OPTION_VERBOSE 0x20000000000ull
 #define OPTION_COLOR 0x40000000000ull
 #define OPTION_SARIF 0x80000000000ull
+#define OPTION_STEP 0x100000000000ull
 
 /* Reads the options behind a command. `command` is its name, for complaints. Returns 0, or CLI_USAGE after
  * one line on standard error. */
@@ -283,6 +285,10 @@ int cli_write_out(const char *path, const char *text, size_t size);
 /* Writes "PATH:1:1: expected a file that can be written, found 'REASON'" to standard error, with the reason
  * of errno. Returns CLI_ENVIRONMENT. */
 int cli_cannot_write(const char *path);
+
+/* Reads commands from standard input, and steps through the run of a trace (replay_step.c). Returns an exit
+ * status. */
+int cli_replay_step(const struct trace *trace);
 
 /* Guards the replay of a trace that was found for a crash: a recipe that is linked in may crash again. */
 void cli_guard_replay(const struct trace *trace);

@@ -27,7 +27,9 @@ static const char HELP[] =
     "  lockstep run --recipe broken-no-protection --out build/one "
     "scenarios/mutex/create_reply_lost.scn\n"
     "  lockstep replay build/one/*.trace\n"
-    "  cat build/one/*.trace | lockstep replay - | tail\n";
+    "  cat build/one/*.trace | lockstep replay - | tail\n"
+    "  lockstep replay --step build/one/*.trace\n"
+    "  printf 'violation\\nprint line\\nchoices\\n' | lockstep replay --step build/one/*.trace\n";
 
 void cli_guard_replay(const struct trace *trace)
 {
@@ -36,21 +38,48 @@ void cli_guard_replay(const struct trace *trace)
     }
 }
 
+static int check_arguments(const struct cli_options *options)
+{
+    if (options->paths != 1) {
+        return cli_usage_error("replay", "one trace", options->paths > 1 ? options->path[1] : "");
+    }
+    if (options->step && options->json) {
+        return cli_usage_error("replay", "--step or --json", "both");
+    }
+    if (options->step && strcmp(options->path[0], "-") == 0) {
+        return cli_usage_error("replay", "a trace in a file with --step, which reads standard input", "-");
+    }
+    return 0;
+}
+
+/* Replays the trace at once. */
+static int replay(const struct cli_options *options, const struct trace *trace)
+{
+    struct input_error error;
+    enum replay_result result =
+        options->json ? report_replay_json(stdout, trace, &error) : replay_trace(trace, stdout, &error);
+    if (result == REPLAY_UNFIT) {
+        fflush(stdout);
+        fprintf(stderr, "%s\n", error.text);
+        return CLI_USAGE;
+    }
+    return result == REPLAY_VIOLATED ? CLI_VIOLATED : CLI_OK;
+}
+
+static const uint64_t ALLOWED = OPTION_PROPERTY | OPTION_RECIPE | OPTION_JSON | OPTION_STEP;
+
 int cli_replay(int argc, char **argv)
 {
     struct cli_options options;
-    struct input_error error;
     struct trace trace;
-    int status = cli_options(&options, "replay", OPTION_PROPERTY | OPTION_RECIPE | OPTION_JSON, argc, argv);
-    if (status != 0) {
-        return status;
-    }
-    if (options.help) {
+    int status = cli_options(&options, "replay", ALLOWED, argc, argv);
+    if (status == 0 && options.help) {
         fputs(HELP, stdout);
         return CLI_OK;
     }
-    if (options.paths != 1) {
-        return cli_usage_error("replay", "one trace", options.paths > 1 ? options.path[1] : "");
+    status = status != 0 ? status : check_arguments(&options);
+    if (status != 0) {
+        return status;
     }
     if (cli_read_trace(&options, &trace) != 0) {
         return CLI_USAGE;
@@ -59,13 +88,7 @@ int cli_replay(int argc, char **argv)
         fprintf(stderr, "recorded by lockstep %s, replayed by lockstep %s\n", trace.tool, LOCKSTEP_VERSION);
     }
     cli_guard_replay(&trace);
-    enum replay_result result =
-        options.json ? report_replay_json(stdout, &trace, &error) : replay_trace(&trace, stdout, &error);
+    status = options.step ? cli_replay_step(&trace) : replay(&options, &trace);
     trace_close(&trace);
-    if (result == REPLAY_UNFIT) {
-        fflush(stdout);
-        fprintf(stderr, "%s\n", error.text);
-        return CLI_USAGE;
-    }
-    return result == REPLAY_VIOLATED ? CLI_VIOLATED : CLI_OK;
+    return status;
 }

@@ -4,6 +4,7 @@
 #include "replay/replay.h"
 
 #include "base/assert.h"
+#include "base/utf8.h"
 #include "replay/liveness_circle.h"
 #include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"
@@ -29,8 +30,18 @@ struct step_events {
     char path[PATH_BYTES];
 };
 
+/* The answer to the last mark that says that a process is never served. The search for it is long. */
+struct hopeless_note {
+    int index; /* of the mark among the choices; -1 = none was passed */
+    enum hopeless_answer answer;
+    int states;
+};
+
 struct replay {
     const struct trace *trace;
+    bool open;
+    int done; /* choices so far; one more once the circle is closed */
+    struct hopeless_note hopeless;
     struct scenario scenario;
     struct run run;
     check_mask told; /* properties whose violation the listener knows */
@@ -171,6 +182,7 @@ static enum replay_result drifted(struct replay *replay, int index, const char *
                    strlen(found), "%s", expected);
     size_t size = strlen(replay->error->text);
     snprintf(replay->error->text + size, sizeof replay->error->text - size, ": %s", why);
+    utf8_make_plain(replay->error->text); /* `why` may have the label too */
     return REPLAY_UNFIT;
 }
 
@@ -183,19 +195,32 @@ static bool is_mark(const struct replay *replay, int index)
            (round_is_circle(choice->label) || lasso_read_mark(&replay->run, choice->label) >= 0);
 }
 
+/* Passes the mark. Returns false if its process can still be served. A replay that begins anew has the answer
+ * of the first time: the state is the same. */
+static bool is_hopeless(struct replay *replay, int index, const char *label)
+{
+    struct hopeless_note *note = &replay->hopeless;
+    bool asks = note->index != index;
+    int states;
+    enum hopeless_answer answer = round_hopeless(&replay->round, &replay->run, label, asks, &states);
+    if (asks) {
+        *note = (struct hopeless_note){answer == HOPELESS_NO ? -1 : index, answer, states};
+    }
+    return answer != HOPELESS_NO;
+}
+
 static enum replay_result pass_hopeless(struct replay *replay, int index)
 {
     struct replay_step step = plain_step(replay->trace->choice[index].label);
     char note[WORLD_LABEL_MAX];
-    int states;
-    enum hopeless_answer answer = round_hopeless(&replay->round, &replay->run, step.label, true, &states);
-    if (answer == HOPELESS_NO) {
+    if (!is_hopeless(replay, index, step.label)) {
         return drifted(replay, index, "it can still be served");
     }
     snprintf(note, sizeof note,
-             answer == HOPELESS_YES ? "it waits in all of the %d states that can follow"
-                                    : "it waits in the first %d states that can follow, and there are more",
-             states);
+             replay->hopeless.answer == HOPELESS_YES
+                 ? "it waits in all of the %d states that can follow"
+                 : "it waits in the first %d states that can follow, and there are more",
+             replay->hopeless.states);
     step.note = note;
     tell_mark(replay, &step);
     return REPLAY_HOLDS;
@@ -272,60 +297,123 @@ static enum replay_result choose(struct replay *replay, int index)
     return rests ? choose_rest(replay, index) : choose_action(replay, index);
 }
 
-static enum replay_result run_choices(struct replay *replay)
-{
-    struct replay_step beginning = plain_step("");
-    if (replay->listener->begin != NULL) {
-        replay->listener->begin(replay->listener->ctx, replay->trace, &replay->run);
-    }
-    replay->run.setup.careful = true;
-    replay->run.watch_event = keep_event;
-    replay->run.watch_ctx = replay;
-    run_begin(&replay->run, replay->run.setup.schedule, replay->run.setup.seed);
-    tell_step(replay, &beginning);
-    for (int i = 0; i < replay->trace->choices; i++) {
-        if (choose(replay, i) == REPLAY_UNFIT) {
-            return REPLAY_UNFIT;
-        }
-    }
-    if (replay->round.goes && end_circle(replay) == REPLAY_UNFIT) {
-        return REPLAY_UNFIT;
-    }
-    return tell_end(replay);
-}
-
 static void take_output(void *ctx, int process, const char *text, size_t size)
 {
     narrator_output(ctx, process, text, size);
 }
 
+/* ---- the whole ---- */
+
+static int open_narrator(struct replay *replay)
+{
+    replay->run.narrator =
+        narrator_open(&replay->scenario, SHOW_ALL, replay->run.set.context.timed, REPLAY_INDENT);
+    if (replay->run.narrator == NULL) {
+        return input_complain_words(replay->error, replay->trace->input.name, 1, 1, "'out of memory'",
+                                    "memory");
+    }
+    world_set_output(take_output, replay->run.narrator);
+    return 0;
+}
+
+static int open_run(struct replay *replay, const struct run_setup *setup)
+{
+    LS_ASSERT(setup->scenario == &replay->scenario);
+    if (run_init(&replay->run, setup) != 0) {
+        return input_complain_words(replay->error, replay->trace->input.name, 1, 1, strerror(errno),
+                                    "room for a world");
+    }
+    return open_narrator(replay);
+}
+
+struct replay *replay_open(const struct trace *trace, struct input_error *error)
+{
+    static struct replay replay; /* too large for a stack that recipes share */
+    struct run_setup setup;
+    LS_ASSERT(!replay.open);
+    replay = (struct replay){.trace = trace, .error = error, .hopeless.index = -1};
+    round_start(&replay.round);
+    if (replay_setup(trace, &replay.scenario, &setup, error) != 0) {
+        return NULL;
+    }
+    replay.open = true;
+    if (open_run(&replay, &setup) != 0) {
+        replay_close(&replay);
+        return NULL;
+    }
+    return &replay;
+}
+
+void replay_close(struct replay *replay)
+{
+    LS_ASSERT(replay->open);
+    world_set_output(NULL, NULL);
+    narrator_close(replay->run.narrator);
+    round_close(&replay->round);
+    run_close(&replay->run);
+    scenario_close(&replay->scenario);
+    replay->open = false;
+}
+
+void replay_begin(struct replay *replay, const struct replay_listener *listener)
+{
+    struct replay_step beginning = plain_step("");
+    struct run *run = &replay->run;
+    LS_ASSERT(replay->open);
+    replay->listener = listener;
+    replay->told = 0;
+    replay->done = 0;
+    round_start(&replay->round);
+    run_forget(run);
+    narrator_reset(run->narrator);
+    narrator_clear(run->narrator);
+    if (listener->begin != NULL) {
+        listener->begin(listener->ctx, replay->trace, run);
+    }
+    run->setup.careful = true;
+    run->watch_event = keep_event;
+    run->watch_ctx = replay;
+    replay->events.count = 0;
+    replay->events.used = 0;
+    run_begin(run, run->setup.schedule, run->setup.seed);
+    tell_step(replay, &beginning);
+}
+
+bool replay_ended(const struct replay *replay)
+{
+    int choices = replay->trace->choices;
+    LS_ASSERT(replay->done <= choices + 1);
+    return replay->done > choices || (replay->done == choices && !replay->round.goes);
+}
+
+enum replay_result replay_next(struct replay *replay)
+{
+    LS_ASSERT(replay->listener != NULL && !replay_ended(replay));
+    bool in_list = replay->done < replay->trace->choices;
+    enum replay_result result = in_list ? choose(replay, replay->done) : end_circle(replay);
+    replay->done += result != REPLAY_UNFIT;
+    return result;
+}
+
+bool replay_is_action(const struct replay *replay, int index)
+{
+    LS_ASSERT(index >= 0 && index < replay->trace->choices);
+    return !is_mark(replay, index) && strcmp(replay->trace->choice[index].label, TRACE_REST) != 0;
+}
+
 enum replay_result replay_run(const struct trace *trace, const struct replay_listener *listener,
                               struct input_error *error)
 {
-    static struct replay replay; /* too large for a stack that recipes share */
-    replay = (struct replay){.trace = trace, .listener = listener, .error = error};
-    round_start(&replay.round);
-    struct run_setup setup;
-    enum replay_result result = REPLAY_UNFIT;
-    if (replay_setup(trace, &replay.scenario, &setup, error) != 0) {
+    struct replay *replay = replay_open(trace, error);
+    enum replay_result result = REPLAY_HOLDS;
+    if (replay == NULL) {
         return REPLAY_UNFIT;
     }
-    if (run_init(&replay.run, &setup) != 0) {
-        input_complain_words(error, trace->input.name, 1, 1, strerror(errno), "room for a world");
-    } else {
-        replay.run.narrator =
-            narrator_open(&replay.scenario, SHOW_ALL, replay.run.set.context.timed, REPLAY_INDENT);
-        if (replay.run.narrator) {
-            world_set_output(take_output, replay.run.narrator);
-            result = run_choices(&replay);
-            world_set_output(NULL, NULL);
-        } else {
-            input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
-        }
-        narrator_close(replay.run.narrator);
+    replay_begin(replay, listener);
+    while (result != REPLAY_UNFIT && !replay_ended(replay)) {
+        result = replay_next(replay);
     }
-    round_close(&replay.round);
-    run_close(&replay.run);
-    scenario_close(&replay.scenario);
+    result = result == REPLAY_UNFIT ? REPLAY_UNFIT : tell_end(replay);
+    replay_close(replay);
     return result;
 }

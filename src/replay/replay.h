@@ -53,4 +53,36 @@ enum replay_result replay_run(const struct trace *trace, const struct replay_lis
  * violations at the end. One trace gives the same bytes with every compiler. */
 enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error);
 
+/* ---- choice by choice ---- */
+
+struct replay;
+
+/* Opens a replay, of which there is one at a time. The trace, and *error for all complaints, must outlive it.
+ * Its choices may be replaced while it is open, as long as those stay that were done since replay_begin().
+ * Returns NULL with the complaint in *error. */
+struct replay *replay_open(const struct trace *trace, struct input_error *error);
+void replay_close(struct replay *replay);
+
+/* Begins the run, or begins it anew. The listener hears of it until the next replay_begin(). */
+void replay_begin(struct replay *replay, const struct replay_listener *listener);
+
+/* Returns whether all choices were done, and the circle of a lasso is closed. */
+bool replay_ended(const struct replay *replay);
+
+/* Does the next choice, or closes the circle. Must not be called if replay_ended(), or before replay_begin().
+ * Returns REPLAY_UNFIT with the complaint in *error; only replay_begin() may follow then. */
+enum replay_result replay_next(struct replay *replay);
+
+/* Returns whether the choice with this index is an action, and no mark and no question for rest. */
+bool replay_is_action(const struct replay *replay, int index);
+
+/* ---- the text of a replay ---- */
+
+/* Print the parts of replay_trace(): the lines about the trace; the line of a choice; the events and
+ * violations that followed; the verdict at the end of the run. */
+void replay_print_head(FILE *out, const struct trace *trace);
+void replay_print_choice(FILE *out, const struct replay_step *step);
+void replay_print_step(FILE *out, const struct replay_step *step, const struct run *run);
+void replay_print_end(FILE *out, const struct run *run);
+
 #endif

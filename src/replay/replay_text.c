@@ -4,85 +4,124 @@
 /* A replay as text for people. docs/cli.md shows it. */
 #include "replay/replay.h"
 
+#include "base/utf8.h"
+
 #include <stdio.h>
+#include <string.h>
+
+/* Labels and names are the trace's: a terminal gets no control character of them. */
+static void put(FILE *out, const char *text)
+{
+    utf8_put_plain(out, text, strlen(text));
+}
+
+static void put_line(FILE *out, const char *title, const char *text)
+{
+    fputs(title, out);
+    put(out, text);
+    fputc('\n', out);
+}
+
+void replay_print_head(FILE *out, const struct trace *trace)
+{
+    put_line(out, "scenario ", trace->name);
+    put_line(out, "recipe   ", trace->recipe);
+    fprintf(out, "schedule %s, seed %llu\n", trace->schedule, (unsigned long long)trace->seed);
+    if (trace->without[0] != 0) {
+        put_line(out, "without  ", trace->without);
+    }
+    for (int i = 0; i < trace->properties; i++) {
+        fputs("property ", out);
+        put(out, trace->property[i].name);
+        put_line(out, " of ", trace->property[i].path);
+    }
+    put_line(out, "found    ", trace->found);
+    fputc('\n', out);
+}
+
+void replay_print_choice(FILE *out, const struct replay_step *step)
+{
+    if (step->number > 0) {
+        fprintf(out, "%5llu  ", (unsigned long long)step->number);
+    } else {
+        fprintf(out, "%5s  ", "-");
+    }
+    put(out, step->label);
+    put_line(out, step->remark[0] != 0 ? ": " : "", step->remark);
+    if (step->note[0] != 0) {
+        fprintf(out, "%*s%s\n", REPLAY_INDENT, "", step->note);
+    }
+}
+
+void replay_print_step(FILE *out, const struct replay_step *step, const struct run *run)
+{
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    int count = check_violated(&run->stats, step->violated, violated);
+    put(out, step->text);
+    for (int i = 0; i < count; i++) {
+        fprintf(out, "%*s! %s: ", REPLAY_INDENT, "", all[violated[i]]->name);
+        put_line(out, "", run->stats.finding[violated[i]].why);
+    }
+}
+
+void replay_print_end(FILE *out, const struct run *run)
+{
+    int known, violated[CHECK_PROPERTIES_MAX];
+    const struct property *const *all = check_all(&known);
+    int count = check_violated(&run->stats, CHECK_ALL, violated);
+    unsigned long long steps = (unsigned long long)run->steps;
+    for (int i = 0; i < count; i++) {
+        const struct check_finding *finding = &run->stats.finding[violated[i]];
+        fprintf(out, "%s is violated at step %llu of %llu: ", all[violated[i]]->name,
+                (unsigned long long)finding->step, steps);
+        put_line(out, "", finding->why);
+        put_line(out, "  promised: ", all[violated[i]]->sentence);
+    }
+    const char *trouble = run_trouble(run);
+    if (trouble) {
+        put_line(out, "", trouble);
+    }
+    if (run->stats.violated == 0) {
+        fprintf(out, "no property is violated in %llu steps\n", steps);
+    }
+}
+
+/* ---- all of it ---- */
 
 struct printer {
     FILE *out;
     const struct run *run;
 };
 
-static void print_head(void *ctx, const struct trace *trace, struct run *run)
+static void begin(void *ctx, const struct trace *trace, struct run *run)
 {
     struct printer *printer = ctx;
-    FILE *out = printer->out;
     printer->run = run;
-    fprintf(out, "scenario %s\n", trace->name);
-    fprintf(out, "recipe   %s\n", trace->recipe);
-    fprintf(out, "schedule %s, seed %llu\n", trace->schedule, (unsigned long long)trace->seed);
-    if (trace->without[0] != 0) {
-        fprintf(out, "without  %s\n", trace->without);
-    }
-    for (int i = 0; i < trace->properties; i++) {
-        fprintf(out, "property %s of %s\n", trace->property[i].name, trace->property[i].path);
-    }
-    fprintf(out, "found    %s\n\n", trace->found);
+    replay_print_head(printer->out, trace);
 }
 
-static void print_choice(void *ctx, const struct replay_step *step)
+static void tell_choice(void *ctx, const struct replay_step *step)
 {
-    FILE *out = ((struct printer *)ctx)->out;
-    const char *between = step->remark[0] != 0 ? ": " : "";
-    if (step->number > 0) {
-        fprintf(out, "%5llu  %s%s%s\n", (unsigned long long)step->number, step->label, between, step->remark);
-    } else {
-        fprintf(out, "%5s  %s\n", "-", step->label);
-    }
-    if (step->note[0] != 0) {
-        fprintf(out, "%*s%s\n", REPLAY_INDENT, "", step->note);
-    }
+    replay_print_choice(((const struct printer *)ctx)->out, step);
 }
 
-static void print_step(void *ctx, const struct replay_step *step)
+static void tell_step(void *ctx, const struct replay_step *step)
 {
     const struct printer *printer = ctx;
-    const struct check_stats *stats = &printer->run->stats;
-    int known, violated[CHECK_PROPERTIES_MAX];
-    const struct property *const *all = check_all(&known);
-    int count = check_violated(stats, step->violated, violated);
-    fputs(step->text, printer->out);
-    for (int i = 0; i < count; i++) {
-        fprintf(printer->out, "%*s! %s: %s\n", REPLAY_INDENT, "", all[violated[i]]->name,
-                stats->finding[violated[i]].why);
-    }
+    replay_print_step(printer->out, step, printer->run);
 }
 
-static void print_end(void *ctx)
+static void end(void *ctx)
 {
     const struct printer *printer = ctx;
-    const struct run *run = printer->run;
-    int known, violated[CHECK_PROPERTIES_MAX];
-    const struct property *const *all = check_all(&known);
-    int count = check_violated(&run->stats, CHECK_ALL, violated);
-    unsigned long long steps = (unsigned long long)run->steps;
     fputc('\n', printer->out);
-    for (int i = 0; i < count; i++) {
-        const struct check_finding *finding = &run->stats.finding[violated[i]];
-        fprintf(printer->out, "%s is violated at step %llu of %llu: %s\n", all[violated[i]]->name,
-                (unsigned long long)finding->step, steps, finding->why);
-        fprintf(printer->out, "  promised: %s\n", all[violated[i]]->sentence);
-    }
-    const char *trouble = run_trouble(run);
-    if (trouble) {
-        fprintf(printer->out, "%s\n", trouble);
-    }
-    if (run->stats.violated == 0) {
-        fprintf(printer->out, "no property is violated in %llu steps\n", steps);
-    }
+    replay_print_end(printer->out, printer->run);
 }
 
 enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error)
 {
     struct printer printer = {.out = out};
-    struct replay_listener listener = {&printer, print_head, print_choice, print_step, print_end};
+    struct replay_listener listener = {&printer, begin, tell_choice, tell_step, end};
     return replay_run(trace, &listener, error);
 }

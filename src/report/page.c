@@ -175,6 +175,7 @@ static void page_close(struct page *page)
     cJSON_Delete(page->state);
     free(page->labels.label);
     free(page->labels.index);
+    steps_close(&page->steps);
 }
 
 /* ---- the file ---- */

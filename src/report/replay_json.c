@@ -48,6 +48,7 @@ enum replay_result report_replay_json(FILE *out, const struct trace *trace, stru
     struct writer writer = {.out = out};
     struct replay_listener listener = {&writer, write_head, NULL, write_step, write_end};
     enum replay_result result = replay_run(trace, &listener, error);
+    steps_close(&writer.steps);
     if (result != REPLAY_UNFIT && writer.failed) {
         input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
         return REPLAY_UNFIT;

@@ -8,8 +8,6 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
-#define STATE_BYTES (256u << 10)
-
 /* Names of the fields of an event, by kind, as <lockstep/event.h> has them. NULL = the kind has no such
  * field. */
 static const struct {
@@ -144,20 +142,12 @@ static cJSON *event_object(struct steps *steps, const struct event *event)
     return NULL;
 }
 
-static void note_owner(struct steps *steps, const struct event *event)
-{
-    if (event->kind == EVENT_ASKED && event->process < WORLD_PROCESSES_MAX &&
-        steps->owners[event->process] <= event->owner && event->owner < UINT8_MAX) {
-        steps->owners[event->process] = (uint8_t)(event->owner + 1);
-    }
-}
-
 static bool add_events(struct steps *steps, cJSON *object, const struct replay_step *step)
 {
     cJSON *list = cJSON_AddArrayToObject(object, "events");
     bool added = list != NULL;
+    state_view_note(&steps->view, step);
     for (int i = 0; added && i < step->events; i++) {
-        note_owner(steps, &step->event[i]);
         added = add_item(list, event_object(steps, &step->event[i]));
     }
     return added;
@@ -203,25 +193,21 @@ static bool add_beliefs(const struct steps *steps, cJSON *object)
 {
     const struct scenario *scenario = steps->run->setup.scenario;
     cJSON *list = cJSON_AddArrayToObject(object, "beliefs");
+    struct state_belief belief;
     bool added = list != NULL;
-    for (int p = 0; p < scenario->options.processes; p++) {
-        for (int at = 0; added && at < scenario->options.locks * steps->owners[p]; at++) {
-            int lock = at / steps->owners[p], owner = at % steps->owners[p];
-            enum ls_belief belief = world_belief(steps->run->world, p, lock, owner);
-            cJSON *item = belief != LS_NOT_HELD ? cJSON_CreateObject() : NULL;
-            added =
-                belief == LS_NOT_HELD ||
-                (add_item(list, item) && add_string(item, "process", scenario->options.name[p]) &&
-                 add_string(item, "lock", scenario->lock_name[lock]) && add_number(item, "owner", owner) &&
-                 add_string(item, "belief", belief == LS_HELD ? "held" : "unknown"));
-        }
+    for (int at = 0; added && state_belief_next(&steps->view, steps->run, &at, &belief);) {
+        cJSON *item = cJSON_CreateObject();
+        added = add_item(list, item) && add_string(item, "process", scenario->options.name[belief.process]) &&
+                add_string(item, "lock", scenario->lock_name[belief.lock]) &&
+                add_number(item, "owner", belief.owner) &&
+                add_string(item, "belief", state_belief_word(belief.belief));
     }
     return added;
 }
 
 static bool add_state(const struct steps *steps, cJSON *object)
 {
-    static char text[STATE_BYTES];
+    static char text[STATE_TEXT_BYTES];
     world_describe(steps->run->world, text, sizeof text);
     return add_lines(object, "state", text, 0) && add_beliefs(steps, object);
 }
@@ -284,4 +270,10 @@ struct cJSON *steps_end(const struct steps *steps)
     }
     cJSON_Delete(end);
     return NULL;
+}
+
+void steps_close(struct steps *steps)
+{
+    state_view_close(&steps->view);
+    LS_ASSERT(steps->view.line == NULL);
 }

@@ -6,7 +6,7 @@
 #ifndef REPORT_STEPS_H
 #define REPORT_STEPS_H
 
-#include "replay/replay.h"
+#include "report/state_text.h"
 
 #define STEPS_FORMAT 1 /* grows when a field changes its meaning or goes away */
 
@@ -16,11 +16,11 @@ struct cJSON;
 struct steps {
     const struct trace *trace;
     struct run *run;
-    uint8_t owners[WORLD_PROCESSES_MAX]; /* of a process: 1 + its highest owner that has asked for a lock */
-    int count;                           /* steps so far */
+    struct state_view view;
+    int count; /* steps so far */
 };
 
-/* Begins; `trace` and `run` must outlive the steps. Returns the object about the whole run, or NULL if memory
+/* Begins; `trace` and `run` must outlive the steps. steps_close() frees the data. Returns the object about the whole run, or NULL if memory
  * is short. The caller deletes it. */
 struct cJSON *steps_head(struct steps *steps, const struct trace *trace, struct run *run);
 
@@ -31,5 +31,7 @@ struct cJSON *steps_step(struct steps *steps, const struct replay_step *step);
 /* Returns the object about the end of the run: the violations and their number of steps; NULL if memory is
  * short. The caller deletes it. */
 struct cJSON *steps_end(const struct steps *steps);
+
+void steps_close(struct steps *steps);
 
 #endif

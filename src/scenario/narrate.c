@@ -77,6 +77,7 @@ void narrator_reset(struct narrator *narrator)
 {
     narrator_clear(narrator);
     narrator->nodes = 0;
+    narrator->now_ms = 0;
 }
 
 const char *narrator_rc_name(int rc)

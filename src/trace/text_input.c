@@ -4,6 +4,7 @@
 #include "trace/text_input.h"
 
 #include "base/assert.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -57,32 +58,6 @@ int input_complain_words(struct input_error *error, const char *name, int line, 
     return complain(error, name, line, column, expected, found);
 }
 
-/* Returns the length of a well-formed UTF-8 sequence at `s`, or 0. Overlong forms, surrogates and code
- * points beyond the last plane are not well formed. */
-static size_t utf8_length(const unsigned char *s, size_t left)
-{
-    if (s[0] < 0x80) {
-        return 1;
-    }
-    size_t length = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2
-                    : (s[0] & 0xf0) == 0xe0        ? 3
-                    : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-                                                   : 0;
-    if (length == 0 || length > left) {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] > 0x8f)) {
-        return 0;
-    }
-    return length;
-}
-
 static int check_text(const struct input *input, struct input_error *error)
 {
     const unsigned char *text = (const unsigned char *)input->text;
@@ -92,7 +67,7 @@ static int check_text(const struct input *input, struct input_error *error)
         return input_complain_words(error, input->name, 1, 1, "an empty file", "text");
     }
     for (size_t i = 0; i < input->size;) {
-        size_t length = text[i] == 0 ? 0 : utf8_length(text + i, input->size - i);
+        size_t length = text[i] == 0 ? 0 : utf8_length(input->text + i, input->size - i);
         LS_ASSERT(line_start <= i);
         if (length == 0) {
             char found[32];
