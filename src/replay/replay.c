@@ -4,6 +4,7 @@
 #include "replay/replay.h"
 
 #include "base/assert.h"
+#include "base/stop_points.h"
 #include "replay/liveness_circle.h"
 #include "scenario/loaded_properties.h"
 #include "scenario/recipes.h"
@@ -14,6 +15,7 @@
 #include <lockstep/error.h>
 #include <string.h>
 
+#define CONTRACT "contract_is_kept" /* the property that may need steps that are done twice */
 #define RECIPE_LINE 3
 #define SCHEDULE_LINE 4
 #define SEED_LINE 5
@@ -256,9 +258,11 @@ static enum replay_result choose_action(struct replay *replay, int index)
         }
     }
     tell_choice(replay, &step);
+    stop_points_begin(step.number);
     if (run_apply_label(&replay->run, step.label, &why) != 0) {
         return drifted(replay, index, why);
     }
+    stop_points_end(step.number);
     tell_step(replay, &step);
     return REPLAY_HOLDS;
 }
@@ -281,7 +285,10 @@ static enum replay_result run_choices(struct replay *replay)
     replay->run.setup.careful = true;
     replay->run.watch_event = keep_event;
     replay->run.watch_ctx = replay;
+    stop_points_open(strstr(replay->trace->found, CONTRACT) != NULL);
+    stop_points_begin(0);
     run_begin(&replay->run, replay->run.setup.schedule, replay->run.setup.seed);
+    stop_points_end(0);
     tell_step(replay, &beginning);
     for (int i = 0; i < replay->trace->choices; i++) {
         if (choose(replay, i) == REPLAY_UNFIT) {
