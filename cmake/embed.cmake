@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# cmake -D OUT=FILE.c -D FOLDER=... -D NAMES=page.html;... -P embed.cmake
+# cmake -D OUT=FILE.c -D LAYER=report -D FOLDER=... -D NAMES=page.html;... -P embed.cmake
 # Writes a C file with the bytes of each file, a zero behind them, as `const char report_page_html[]`.
-set(text "/* Made from src/report/page by cmake/embed.cmake. */\n")
+set(text "/* Made for src/${LAYER} by cmake/embed.cmake. */\n")
 foreach(name IN LISTS NAMES)
     file(READ ${FOLDER}/${name} bytes HEX)
     string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
     string(REPLACE . _ symbol ${name})
-    string(APPEND text "extern const char report_${symbol}[];\nconst char report_${symbol}[] = {\n${bytes}0};\n")
+    string(APPEND text "extern const char ${LAYER}_${symbol}[];\nconst char ${LAYER}_${symbol}[] = {\n${bytes}0};\n")
 endforeach()
 file(WRITE ${OUT} "${text}")

@@ -36,8 +36,8 @@ function(lockstep_embed layer folder)
     set(out ${PROJECT_BINARY_DIR}/embedded_${layer}.c)
     add_custom_command(
         OUTPUT ${out}
-        COMMAND ${CMAKE_COMMAND} -D OUT=${out} -D FOLDER=${PROJECT_SOURCE_DIR}/${folder} -D "NAMES=${ARGN}" -P
-                ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+        COMMAND ${CMAKE_COMMAND} -D OUT=${out} -D LAYER=${layer} -D FOLDER=${PROJECT_SOURCE_DIR}/${folder} -D "NAMES=${ARGN}"
+                -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
         DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
         VERBATIM)
     target_sources(lockstep_layer_${layer} PRIVATE ${out})

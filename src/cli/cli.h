@@ -55,6 +55,8 @@ struct cli_options {
     bool table;
     bool no_shrink;
     bool out_given;
+    const char *function;   /* of debug: name of a function; NULL = not given */
+    const char *batch;      /* of debug: path of a file with commands; NULL = not given */
     const char *property;   /* of shrink: name of a property; NULL = not given */
     const char *checkpoint; /* folder; NULL = searches are not saved */
     const char *resume;     /* folder; NULL = searches begin anew */
@@ -123,6 +125,8 @@ struct cli_options {
 #define OPTION_COLOR 0x40000000000ull
 #define OPTION_SARIF 0x80000000000ull
 #define OPTION_STEP 0x100000000000ull
+#define OPTION_FUNCTION 0x200000000000ull
+#define OPTION_BATCH 0x400000000000ull
 
 /* Reads the options behind a command. `command` is its name, for complaints. Returns 0, or CLI_USAGE after
  * one line on standard error. */
@@ -146,6 +150,7 @@ void cli_set_program(const char *program);
 int cli_run(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_debug(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_shrink(int argc, char **argv);
 int cli_export(int argc, char **argv);

@@ -71,6 +71,8 @@ static const struct {
     {"keep-going", no_argument, OPTION_KEEP_GOING},
     {"color", required_argument, OPTION_COLOR},
     {"step", no_argument, OPTION_STEP},
+    {"function", required_argument, OPTION_FUNCTION},
+    {"batch", required_argument, OPTION_BATCH},
 };
 #define OPTION_COUNT ((int)(sizeof OPTIONS / sizeof OPTIONS[0]))
 _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
@@ -375,6 +377,12 @@ static int read_argument(struct cli_options *options, const char *command, int i
         return read_budget(options, command, text);
     case OPTION_RESUME:
         options->resume = text;
+        break;
+    case OPTION_FUNCTION:
+        options->function = text;
+        break;
+    case OPTION_BATCH:
+        options->batch = text;
         break;
     default:
         LS_ASSERT(OPTIONS[index].argument == no_argument);

@@ -5,6 +5,7 @@
  * hiredis 0.14. Each command has one callback, in the order of the commands. At the end of a connection the
  * callbacks that wait get NULL, then those of the channels, and the disconnect callback runs last. */
 #include "base/assert.h"
+#include "base/stop_points.h"
 #include "fakeredis/internal.h"
 
 #include <stdarg.h>
@@ -128,8 +129,9 @@ static void set_channel(int client, int connection, struct bytes name, code_ref 
     channel->privdata = privdata;
 }
 
-static void before_callback(void)
+static void before_callback(code_ref fn)
 {
+    stop_points_call(code_unpack_fn(fn));
     if (the_options.before_callback != NULL) {
         the_options.before_callback();
     }
@@ -138,7 +140,7 @@ static void before_callback(void)
 static void run_callback(redisAsyncContext *context, code_ref fn, redisReply *reply, void *privdata)
 {
     if (fn != 0) {
-        before_callback();
+        before_callback(fn);
         context->c.flags |= REDIS_IN_CALLBACK;
         ((redisCallbackFn *)code_unpack_fn(fn))(context, reply, privdata);
         context->c.flags &= ~REDIS_IN_CALLBACK;
@@ -188,7 +190,7 @@ static void finish(int client, int connection, int status)
     struct connection *ended = at(client, connection);
     code_ref on_disconnect = ended->on_disconnect;
     if (ended->connected && on_disconnect != 0) {
-        before_callback();
+        before_callback(on_disconnect);
         ((redisDisconnectCallback *)code_unpack_fn(on_disconnect))(context, status);
     }
     memset(at(client, connection), 0, sizeof *ended);
@@ -232,7 +234,7 @@ static void deliver_up(int client, int connection, bool up)
         set_error(context, REDIS_ERR_IO, TEXT("Connection refused"));
     }
     if (on_connect != 0) {
-        before_callback();
+        before_callback(on_connect);
         ((redisConnectCallback *)code_unpack_fn(on_connect))(context, up ? REDIS_OK : REDIS_ERR);
     }
     if (!up && at(client, connection)->context == context) {

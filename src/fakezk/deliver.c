@@ -4,6 +4,7 @@
 /* The completion thread of a handle: one queue for replies, node events and session events (F36). Arguments
  * of a callback lie in an area lent for the call, and are poisoned afterwards (F46). */
 #include "base/assert.h"
+#include "base/stop_points.h"
 #include "fakezk/internal.h"
 
 #include <string.h>
@@ -119,9 +120,11 @@ bool fakezk_same_lent(uint64_t from_0, uint64_t from_1)
     return from_0 >= begin && from_0 - begin < sizeof lent[0] && from_1 - from_0 == sizeof lent[0];
 }
 
-/* Calls the hook in the caller's frame: the callback behind it then begins at the same place of the stack. */
-static inline __attribute__((always_inline)) void before_callback(void)
+/* Calls the hook before the callback `fn`, in the caller's frame: the callback then begins at the same place
+ * of the stack. */
+static inline __attribute__((always_inline)) void before_callback(code_fn fn)
 {
+    stop_points_call(fn);
     if (fakezk.options.before_callback != NULL) {
         fakezk.options.before_callback();
     }
@@ -273,7 +276,7 @@ static void call_completion(const struct _zhandle *zh, const struct zk_message *
     names_used[level] = strings->count > names_used[level] ? strings->count : names_used[level];
     values_used[level] = true;
     from->values[level].acls = world_acl(m->data_size, &from->values[level].acl);
-    before_callback();
+    before_callback(fn);
     switch (m->op) {
     case OP_CREATE:
     case OP_SYNC:
@@ -315,7 +318,7 @@ static void call_watchers(struct _zhandle *zh, int type, int state, const char *
         if (fn != NULL) {
             tell_event(type);
             tell_state(state);
-            before_callback();
+            before_callback((code_fn)fn);
             fn(zh, type, state, path, targets[i].context);
         }
     }

@@ -18,6 +18,7 @@ static const char HELP[] =
     "  run      scenarios: compares them with their expected traces and judges all properties\n"
     "  check    exploring scenarios: searches all their runs\n"
     "  replay   a trace: the same run again, event by event\n"
+    "  debug    a trace: gdb in the recipe's code, at a step of the run\n"
     "  report   a trace: a page for the browser that shows the run\n"
     "  shrink   a trace: a shorter one with the same violation\n"
     "  export   a trace: a regression test in C with the same violation\n"
@@ -41,12 +42,12 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } COMMANDS[] = {{"run", cli_run},       {"check", cli_check},   {"replay", cli_replay},
-                {"report", cli_report}, {"shrink", cli_shrink}, {"export", cli_export},
-                {"merge", cli_merge},   {"triage", cli_triage}, {"list", cli_list},
-                {"new", cli_new}};
+                {"debug", cli_debug},   {"report", cli_report}, {"shrink", cli_shrink},
+                {"export", cli_export}, {"merge", cli_merge},   {"triage", cli_triage},
+                {"list", cli_list},     {"new", cli_new}};
 
 static const char EXPECTED[] =
-    "run, check, replay, report, shrink, export, merge, triage, list or new (see lockstep --help)";
+    "run, check, replay, debug, report, shrink, export, merge, triage, list or new (see lockstep --help)";
 
 static int complain(const char *found)
 {

@@ -4,6 +4,7 @@
 #include "replay/replay.h"
 
 #include "base/assert.h"
+#include "base/stop_points.h"
 #include "base/utf8.h"
 #include "replay/liveness_circle.h"
 #include "scenario/loaded_properties.h"
@@ -15,6 +16,7 @@
 #include <lockstep/error.h>
 #include <string.h>
 
+#define CONTRACT "contract_is_kept" /* the property that may need steps that are done twice */
 #define RECIPE_LINE 3
 #define SCHEDULE_LINE 4
 #define SEED_LINE 5
@@ -281,9 +283,11 @@ static enum replay_result choose_action(struct replay *replay, int index)
         }
     }
     tell_choice(replay, &step);
+    stop_points_begin(step.number);
     if (run_apply_label(&replay->run, step.label, &why) != 0) {
         return drifted(replay, index, why);
     }
+    stop_points_end(step.number);
     tell_step(replay, &step);
     return REPLAY_HOLDS;
 }
@@ -375,7 +379,10 @@ void replay_begin(struct replay *replay, const struct replay_listener *listener)
     run->watch_ctx = replay;
     replay->events.count = 0;
     replay->events.used = 0;
+    stop_points_open(strstr(replay->trace->found, CONTRACT) != NULL);
+    stop_points_begin(0);
     run_begin(run, run->setup.schedule, run->setup.seed);
+    stop_points_end(0);
     tell_step(replay, &beginning);
 }
 

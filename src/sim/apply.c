@@ -4,6 +4,7 @@
 /* Says which actions are enabled, and does one. */
 #include "base/assert.h"
 #include "base/next_event_time.h"
+#include "base/stop_points.h"
 #include "sim/world.h"
 
 #include <lockstep/error.h>
@@ -335,6 +336,7 @@ static void do_whole(void *ctx)
     const struct action *action = ctx;
     struct world *world = &the_world;
     do_action(action);
+    stop_points_disarm(); /* questions are no calls to stop at */
     LS_ASSERT(world->closing == 0 && !world->stopping && world->asked < 0);
     world->steps++;
     bool one = !world->options.timed; /* without a clock only this process's answers can change */

@@ -4,6 +4,7 @@
 /* Processes: calls of a recipe, and its reports. Within a call, all calls of the client library and of the
  * environment belong to its process (D3b). */
 #include "base/assert.h"
+#include "base/stop_points.h"
 #include "sim/abilities.h"
 #include "sim/world.h"
 
@@ -26,12 +27,13 @@ static void admit(int p)
     the_world.coordinator->enter(p);
 }
 
-/* Begins a call, and returns the state. In a world with zones its last act is to paint the stack. It is
- * inlined, so the recipe's frame will lie on the painted bytes. */
-static inline __attribute__((always_inline)) void *enter(int p)
+/* Begins a call of `fn` (NULL = a question), and returns the state. In a world with zones its last act is to
+ * paint the stack. It is inlined, so the recipe's frame will lie on the painted bytes. */
+static inline __attribute__((always_inline)) void *enter(int p, code_fn fn)
 {
     void *state = process_state(p);
     admit(p);
+    stop_points_call(fn);
     if (the_world.zoned) {
         zones_paint_stack();
     }
@@ -72,9 +74,9 @@ static void leave(void)
 }
 
 /* Begins a call. An owner that acts within a report does so in the call that reports. */
-static inline __attribute__((always_inline)) void *enter_verb(int p)
+static inline __attribute__((always_inline)) void *enter_verb(int p, code_fn fn)
 {
-    return the_world.reacting ? process_state(p) : enter(p);
+    return the_world.reacting ? process_state(p) : enter(p, fn);
 }
 
 static void leave_verb(void)
@@ -158,7 +160,7 @@ void process_start(int p)
         return;
     }
     process->started = 1;
-    void *state = enter(p);
+    void *state = enter(p, (code_fn)recipe()->start);
     int rc = recipe()->start(state, the_world.env[p], the_world.config);
     leave();
     if (rc < 0) {
@@ -225,7 +227,7 @@ static void check_memory_at_stop(int p)
 void process_stop(int p)
 {
     the_world.stopping = true;
-    void *state = enter(p);
+    void *state = enter(p, (code_fn)recipe()->stop);
     recipe()->stop(state);
     leave();
     the_world.stopping = false;
@@ -305,7 +307,7 @@ void process_acquire_all(int p, const struct action *action)
             return;
         }
     }
-    void *state = enter_verb(p);
+    void *state = enter_verb(p, (code_fn)recipe()->acquire_all);
     int rc = recipe()->acquire_all(state, locks, count, owner, action->timeout_ms);
     leave_verb();
     for (int i = 0; i < count && rc < 0 && process_at(p)->started; i++) {
@@ -318,7 +320,7 @@ void process_acquire(int p, int lock, int owner, int timeout_ms)
     if (!ask(p, lock, owner, timeout_ms, 0)) {
         return;
     }
-    void *state = enter_verb(p);
+    void *state = enter_verb(p, (code_fn)recipe()->acquire);
     int rc = recipe()->acquire(state, lock, owner, timeout_ms);
     leave_verb();
     if (rc < 0 && process_at(p)->started) {
@@ -338,7 +340,7 @@ void process_cancel(int p, int lock, int owner)
             observe(&canceled);
         }
     }
-    void *state = enter(p);
+    void *state = enter(p, (code_fn)recipe()->cancel);
     recipe()->cancel(state, lock, owner);
     leave();
 }
@@ -373,7 +375,7 @@ void process_release(int p, int lock, int owner)
 {
     struct release release = {.outer = the_world.release, .lock = lock, .owner = owner};
     the_world.release = &release;
-    void *state = enter_verb(p);
+    void *state = enter_verb(p, (code_fn)recipe()->release);
     int rc = recipe()->release(state, lock, owner);
     leave_verb();
     LS_ASSERT(the_world.release == &release);
@@ -397,7 +399,7 @@ void process_release_all(int p, const struct action *action)
         release[i] = (struct release){.outer = the_world.release, .lock = locks[i], .owner = action->owner};
         the_world.release = &release[i];
     }
-    void *state = enter_verb(p);
+    void *state = enter_verb(p, (code_fn)recipe()->release_all);
     int rc = recipe()->release_all(state, locks, count, action->owner);
     leave_verb();
     LS_ASSERT(the_world.release == &release[count - 1]);
@@ -420,7 +422,7 @@ void process_write(int p, int lock, int owner, bool guarded)
     LS_ASSERT(slot != NULL && slot->depth > 0 && !slot->lost);
     int64_t token = the_world.coordinator->position(slot->token);
     if (guarded) {
-        enter(p);
+        enter(p, (code_fn)recipe()->guard);
         the_world.coordinator->write_start(p, lock, owner, token);
         leave();
         return;
@@ -446,7 +448,7 @@ static void tell_of_lock(int kind, int p, int lock, int rc)
 void process_revocable(int p, int lock)
 {
     LS_ASSERT(recipe_can_revoke(recipe()));
-    void *state = enter(p);
+    void *state = enter(p, (code_fn)recipe()->revocable);
     int rc = recipe()->revocable(state, lock);
     leave();
     tell_of_lock(EVENT_LISTENS, p, lock, rc);
@@ -457,7 +459,7 @@ void process_revoke(int p, int lock, int place)
 {
     LS_ASSERT(recipe_can_revoke(recipe()));
     tell_of_lock(EVENT_REVOKES, p, lock, 0);
-    void *state = enter(p);
+    void *state = enter(p, (code_fn)recipe()->revoke);
     int rc = recipe()->revoke(state, lock, place);
     leave();
     if (rc < 0) {
@@ -472,7 +474,7 @@ void process_resize(int p, int lock, int capacity)
     if (recipe()->count == NULL) {
         tell_of_lock(EVENT_CAPACITY, p, lock, capacity);
     }
-    void *state = enter_verb(p);
+    void *state = enter_verb(p, (code_fn)recipe()->set_capacity);
     int rc = recipe()->set_capacity(state, lock, capacity);
     leave_verb();
     if (rc < 0) {
@@ -503,7 +505,7 @@ void process_close(int p, int lock)
     LS_ASSERT(recipe_can_close(recipe()) && the_world.closing == 0);
     tell_of_lock(EVENT_CLOSES, p, lock, 0);
     the_world.closing = (uint8_t)(1 + lock);
-    void *state = enter_verb(p);
+    void *state = enter_verb(p, (code_fn)recipe()->close);
     int rc = recipe()->close(state, lock);
     leave_verb();
     the_world.closing = 0;
@@ -517,7 +519,7 @@ void process_close(int p, int lock)
 void process_open(int p, int lock)
 {
     LS_ASSERT(process_has_closed(p, lock));
-    void *state = enter(p);
+    void *state = enter(p, (code_fn)recipe()->open);
     int rc = recipe()->open(state, lock);
     leave();
     if (rc >= 0) {
@@ -612,9 +614,9 @@ void process_fire(int p, int index)
         repeats_note(p, fired.timer);
     }
     pack_remove(&pack, &timer_at(p, index)->rec);
-    enter(p);
-    fired.timer->armed = 0;
     ls_timer_fn fn = (ls_timer_fn)code_unpack_fn(fired.fn);
+    enter(p, (code_fn)fn);
+    fired.timer->armed = 0;
     the_world.timer_fired = !timer_is(&fired, LS_TIMER_DEADLINE);
     the_world.lease_timer_fired = timer_is(&fired, LS_TIMER_LEASE);
     the_world.locked = 1;
@@ -887,7 +889,7 @@ static void ask_refusal(int p, const struct slot *slot)
     int wanted = waits ? LS_ENOTOWNER : LS_ENOENT;
     int owner = (int)slot->rec.word;
     LS_ASSERT(waits ? slot->pending && slot->depth == 0 : !slot->pending);
-    void *state = enter(p);
+    void *state = enter(p, NULL);
     the_world.asked = p;
     int rc = waits ? recipe()->release(state, lock, owner) : recipe()->cancel(state, lock, owner);
     the_world.asked = -1;
@@ -943,7 +945,7 @@ static void rehearse_stop(void *ctx)
     struct rehearsal *rehearsal = ctx;
     LS_ASSERT(!the_world.stopping && the_world.muted);
     the_world.stopping = true;
-    void *state = enter(rehearsal->process);
+    void *state = enter(rehearsal->process, (code_fn)recipe()->stop);
     recipe()->stop(state);
     leave();
     rehearsal->left = heap_use(rehearsal->process);

@@ -4,6 +4,7 @@
 #include "sim/sandbox.h"
 
 #include "base/assert.h"
+#include "base/stop_points.h"
 #include "sim/world.h"
 
 static const struct world_guard *guard;
@@ -160,15 +161,18 @@ static void call_guarded(int process, uint32_t kind, void (*fn)(void *ctx), void
 {
     enum event_offence offence = EVENT_OFFENCE_CRASH;
     const char *where = NULL;
-    bool twice = the_world.zoned && kind != 0 && twice_is_due(kind) && twice_prepare(process);
+    bool twice = the_world.zoned && kind != 0 && !stop_points_once && twice_is_due(kind) && twice_prepare(process);
     while (twice && twice_next()) {
-        bool came_back = call(fn, ctx, &offence, &where);
+        bool back = call(fn, ctx, &offence, &where);
         (void)guard->changed(&where);
-        twice_end(came_back);
+        twice_end(back);
     }
     the_world.entered = false;
     LS_ASSERT(the_world.painted == 0 && !the_world.muted);
-    if (!call(fn, ctx, &offence, &where)) {
+    stop_points_arm();
+    bool came_back = call(fn, ctx, &offence, &where);
+    stop_points_disarm();
+    if (!came_back) {
         twice_drop(twice);
         give_up(process, offence, where);
         return;
@@ -179,9 +183,9 @@ static void call_guarded(int process, uint32_t kind, void (*fn)(void *ctx), void
     if (twice) {
         twice_compare();
         while (twice_next_reason()) {
-            bool came_back = call(fn, ctx, &offence, &where);
+            bool back = call(fn, ctx, &offence, &where);
             (void)guard->changed(&where);
-            twice_end_reason(came_back);
+            twice_end_reason(back);
         }
         tell_read(process, twice_verdict());
     }
@@ -194,7 +198,9 @@ void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx)
     if (guard != NULL) {
         call_guarded(process, kind, fn, ctx);
     } else {
+        stop_points_arm();
         fn(ctx);
+        stop_points_disarm();
     }
     if (the_world.aborted != 0) {
         bury_aborted();

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/code_ref.h"
+#include "base/stop_points.h"
 #include "coord/coordinator.h"
 #include "state/canon.h"
 
@@ -644,6 +645,7 @@ static bool deliver(int client, struct reg *reg, bool *link)
         event.owner = (uint8_t)(reg - client_at(client)->connection);
         host->event(&event);
     }
+    stop_points_call(code_unpack_fn(request.kind < ENTRY_SWAP ? reg->watcher : request.done));
     if (host->before_callback != NULL) {
         host->before_callback();
     }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The places at which `lockstep debug` stops a replay: its beginning, and in one step the beginning, the first
+ * call of the recipe, and the end. The debugger sets breakpoints at the functions stop_point_*(). It chooses
+ * the step by a write to `stop_point_wanted`, at the beginning of the replay or later.
+ *
+ * The functions and variables stop_point_* are exported by the program, so that a debugger finds them in a
+ * stripped program too. */
+#ifndef BASE_STOP_POINTS_H
+#define BASE_STOP_POINTS_H
+
+#include "base/code_ref.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STOP_POINT_NONE UINT64_MAX
+
+extern volatile uint64_t stop_point_wanted; /* number of the step to stop in; STOP_POINT_NONE = none */
+extern volatile uint64_t stop_point_at;     /* number of the step that is under way, or that was the last one */
+extern volatile code_fn stop_point_callee;  /* function of the recipe that is called next */
+
+/* Breakpoints of the debugger; they do nothing. */
+void stop_point_replay(void); /* at the beginning of each replay */
+void stop_point_step(void); /* before the wanted step */
+void stop_point_call(void); /* before the first call of the recipe in it */
+void stop_point_done(void); /* behind the wanted step */
+
+extern bool stop_points_once; /* steps are not done twice: breakpoints of a user would be met in each run */
+
+/* The driver of a replay tells its beginning, and the beginning and the end of each step. `twice`: the replay
+ * has to do steps twice, also under a debugger. */
+void stop_points_open(bool twice);
+void stop_points_begin(uint64_t number);
+void stop_points_end(uint64_t number);
+
+extern bool stop_points_here;  /* the wanted step is under way */
+extern bool stop_points_armed; /* the next call of the recipe is the first one in the wanted step */
+
+/* The world brackets a step that is not done again. */
+static inline void stop_points_arm(void)
+{
+    stop_points_armed = stop_points_here;
+}
+
+static inline void stop_points_disarm(void)
+{
+    stop_points_armed = false;
+}
+
+/* Stops at a call, which must be the first one since stop_points_arm(). */
+void stop_points_stop(code_fn fn);
+
+/* Tells that the recipe's function `fn` is called next. */
+static inline void stop_points_call(code_fn fn)
+{
+    if (stop_points_armed) {
+        stop_points_stop(fn);
+    }
+}
+
+#endif
