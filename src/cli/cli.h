@@ -276,6 +276,9 @@ void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *st
  * one line on standard error. */
 int cli_read_trace(const struct cli_options *options, struct trace *trace);
 
+/* Replaces the recipe of a trace by that of --recipe, if it was given. */
+void cli_replace_recipe(const struct cli_options *options, struct trace *trace);
+
 /* Writes a text to a file, replacing the old one in one step; NULL = standard output. Returns 0, or
  * CLI_ENVIRONMENT after the line of cli_cannot_write(). */
 int cli_write_out(const char *path, const char *text, size_t size);

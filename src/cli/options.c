@@ -126,7 +126,7 @@ static int read_random_strategy(struct cli_options *options, const char *command
 
 static int read_strategy(struct cli_options *options, const char *command, const char *text)
 {
-    if (strcmp(command, "run") == 0) {
+    if (strcmp(command, "run") == 0 || strcmp(command, "report") == 0) {
         return read_random_strategy(options, command, text);
     }
     if (strcmp(text, "dfs") != 0 && strcmp(text, "bfs") != 0) {
