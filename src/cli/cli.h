@@ -42,6 +42,7 @@ struct cli_options {
     const char *filter;                   /* NULL = all */
     const char *junit;                    /* path; NULL = none */
     const char *sarif;                    /* path; NULL = none */
+    const char *html;                     /* folder; NULL = none */
     uint64_t seed;
     uint64_t seeds; /* random schedules of each scenario; 0 = none */
     bool recipe_given;
@@ -121,6 +122,7 @@ struct cli_options {
 #define OPTION_VERBOSE 0x20000000000ull
 #define OPTION_COLOR 0x40000000000ull
 #define OPTION_SARIF 0x80000000000ull
+#define OPTION_HTML 0x100000000000ull
 
 /* Reads the options behind a command. `command` is its name, for complaints. Returns 0, or CLI_USAGE after
  * one line on standard error. */
