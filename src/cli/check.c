@@ -83,6 +83,9 @@ static const char LIMITS[] =
     "  --json              one JSON object per scenario on standard output\n"
     "  --junit FILE        a JUnit report besides\n"
     "  --sarif FILE        a SARIF 2.1.0 log of what fails besides\n"
+    "  --html DIR          pages for the browser besides: DIR/index.html with all verdicts, and a page of "
+    "each run that\n"
+    "                      shows a failure\n"
     "  --quiet             say nothing of what passes\n"
     "  --verbose           list each scenario, and tell each failure; otherwise what passes in a folder is "
     "counted, at\n"
@@ -99,6 +102,7 @@ static const char EXAMPLES[] =
     "  lockstep check --recipe build/release/recipes/naive_herd.so --suite --filter 'three*'\n"
     "  lockstep check --suite --filter 'worlds/*' --budget 200000\n"
     "  lockstep check --recipe broken-no-sort --strategy bfs scenarios/explore/mutex_2.scn\n"
+    "  lockstep check --html build/pages --coverage scenarios/explore/mutex_2.scn\n"
     "  lockstep check --shard 2/5 scenarios/explore\n"
     "  lockstep check --max-time 60 --max-memory 4G scenarios/explore/mutex_3.scn\n"
     "  lockstep check --workers 2 --checkpoint build/kept --max-time 3600 scenarios/explore/mutex_3.scn\n"
@@ -113,7 +117,7 @@ static const uint64_t ALLOWED =
     OPTION_SUBSUME | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_WITHOUT | OPTION_SYMMETRY |
     OPTION_PARTIAL_ORDER | OPTION_COVERAGE | OPTION_SUITE | OPTION_SHARD | OPTION_BITSTATE |
     OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING |
-    OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF;
+    OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF | OPTION_HTML;
 
 /* Refuses options with which a search cannot be saved: a checkpoint has the waiting states of a depth-first
  * search by fingerprints. */

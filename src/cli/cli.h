@@ -42,6 +42,7 @@ struct cli_options {
     const char *filter;                   /* NULL = all */
     const char *junit;                    /* path; NULL = none */
     const char *sarif;                    /* path; NULL = none */
+    const char *html;                     /* folder; NULL = none */
     uint64_t seed;
     uint64_t seeds; /* random schedules of each scenario; 0 = none */
     bool recipe_given;
@@ -127,6 +128,7 @@ struct cli_options {
 #define OPTION_STEP 0x100000000000ull
 #define OPTION_FUNCTION 0x200000000000ull
 #define OPTION_BATCH 0x400000000000ull
+#define OPTION_HTML 0x800000000000ull
 
 /* Reads the options behind a command. `command` is its name, for complaints. Returns 0, or CLI_USAGE after
  * one line on standard error. */
@@ -282,6 +284,9 @@ void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *st
 /* Reads the trace options->path[0]; --recipe replaces the trace's own recipe. Returns 0, or CLI_USAGE after
  * one line on standard error. */
 int cli_read_trace(const struct cli_options *options, struct trace *trace);
+
+/* Replaces the recipe of a trace by that of --recipe, if it was given. */
+void cli_replace_recipe(const struct cli_options *options, struct trace *trace);
 
 /* Writes a text to a file, replacing the old one in one step; NULL = standard output. Returns 0, or
  * CLI_ENVIRONMENT after the line of cli_cannot_write(). */

@@ -33,6 +33,7 @@ static const struct {
     {"filter", required_argument, OPTION_FILTER},
     {"junit", required_argument, OPTION_JUNIT},
     {"sarif", required_argument, OPTION_SARIF},
+    {"html", required_argument, OPTION_HTML},
     {"seed", required_argument, OPTION_SEED},
     {"seeds", required_argument, OPTION_SEEDS},
     {"jobs", required_argument, OPTION_JOBS},
@@ -80,7 +81,7 @@ _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
 /* Options that do not affect the findings. */
 #define OPTIONS_ASIDE                                                                                        \
     (OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_WORKERS | \
-     OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF | OPTION_STEP)
+     OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF | OPTION_STEP | OPTION_HTML)
 
 static const char *program = "lockstep";
 
@@ -129,7 +130,7 @@ static int read_random_strategy(struct cli_options *options, const char *command
 
 static int read_strategy(struct cli_options *options, const char *command, const char *text)
 {
-    if (strcmp(command, "run") == 0) {
+    if (strcmp(command, "run") == 0 || strcmp(command, "report") == 0) {
         return read_random_strategy(options, command, text);
     }
     if (strcmp(text, "dfs") != 0 && strcmp(text, "bfs") != 0) {
@@ -309,6 +310,9 @@ static int read_argument(struct cli_options *options, const char *command, int i
     case OPTION_SARIF:
         options->sarif = text;
         break;
+    case OPTION_HTML:
+        options->html = text;
+        break;
     case OPTION_COLOR:
         if (!report_set_color(text)) {
             return cli_usage_error(command, "auto, always or never after --color", text);
@@ -456,7 +460,7 @@ static const uint64_t FREE_OPTIONS =
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
     OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE |
-    OPTION_COLOR | OPTION_SARIF | OPTION_STEP;
+    OPTION_COLOR | OPTION_SARIF | OPTION_STEP | OPTION_HTML;
 
 /* Writes the options that define a search, in the order of OPTIONS. The recipe is always named. A recipe
  * from a shared object and each property have a hash of their file beside them. */

@@ -3,46 +3,75 @@
 
 #include "report/report.h"
 
+#include "base/assert.h"
 #include "cli/cli.h"
+#include "cli/work_plan.h"
+#include "plugin/plugin.h"
+#include "scenario/record.h"
+#include "sim/sandbox.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char HELP[] =
-    "usage: lockstep report [OPTION...] TRACE\n"
+    "usage: lockstep report [OPTION...] TRACE | SCENARIO\n"
     "\n"
-    "Replays a trace and writes its run as one HTML page that needs no other file and no network: a lane for "
-    "each process\n"
-    "and server, messages as arrows, who waits, who holds and who believes to hold, the state behind each "
-    "step, and the\n"
-    "choices that were possible there. Exit status 0 if the page was written, 2 if the trace cannot be read "
-    "or no longer\n"
-    "fits the program, 4 if the page cannot be written.\n"
+    "Writes a run as one HTML page that needs no other file and no network: a lane for each process and "
+    "server, "
+    "messages as\n"
+    "arrows, who waits, who holds and who believes to hold, the state behind each step, and the choices that "
+    "were possible\n"
+    "there. Exit status 0 if the page was written, 2 if the file cannot be read or no longer fits the "
+    "program, 4 "
+    "if the page\n"
+    "cannot be written.\n"
     "\n"
-    "  -o, --out FILE      write there (default: the trace's path with .html in place of .trace; of\n"
+    "  TRACE               is replayed; its first word is lockstep-trace\n"
+    "  SCENARIO            any other file NAME.scn, and other text on standard input: a directed one is run, "
+    "an "
+    "exploring\n"
+    "                      one has a page for each --seed\n"
+    "\n"
+    "  -o, --out FILE      write there (default: the file's path with .html in place of .trace or .scn; of\n"
     "                      standard input: standard output)\n"
     "  --recipe FILE.so    the recipe, or the name of one, in place of the trace's own\n"
     "  --property FILE.so  judge it by the property of this shared object too\n"
+    "  --seed N            of a directed scenario: the seed of its run constants; of an exploring one: draw "
+    "the "
+    "random\n"
+    "                      schedule of this seed\n"
+    "  --strategy S        how that schedule chooses, as in lockstep run\n"
+    "  --depth D           likewise\n"
     "\n"
     "examples:\n"
     "  lockstep run --recipe broken-no-protection --out build/one "
     "scenarios/mutex/create_reply_lost.scn\n"
     "  lockstep report -o build/one/run.html build/one/*.min.trace\n"
+    "  lockstep report -o build/one/holds.html scenarios/mutex/create_reply_lost.scn\n"
+    "  lockstep report -o build/one/seed_7.html --seed 7 scenarios/explore/mutex_2.scn\n"
     "  cat build/one/*.min.trace | lockstep report - | head -n 1\n";
 
-/* Writes the path of the page: that of the trace with another ending. Empty = standard output. */
+static bool ends_with(const char *text, const char *suffix)
+{
+    size_t size = strlen(text), length = strlen(suffix);
+    return size > length && strcmp(text + size - length, suffix) == 0;
+}
+
+/* Writes the path of the page: that of the file with another ending. Empty = standard output. */
 static void page_path(const struct cli_options *options, char path[PATH_MAX])
 {
-    const char *trace = options->path[0], *end = trace + strlen(trace), suffix[] = ".trace";
-    size_t size = sizeof suffix - 1;
+    static const char *const SUFFIXES[] = {".trace", ".scn"};
+    const char *file = options->path[0];
     if (options->out_given) {
         snprintf(path, PATH_MAX, "%s", options->out);
-    } else if (strcmp(trace, "-") == 0) {
+    } else if (strcmp(file, "-") == 0) {
         path[0] = 0;
     } else {
-        size_t kept = (size_t)(end - trace);
-        kept -= kept > size && strcmp(end - size, suffix) == 0 ? size : 0;
-        snprintf(path, PATH_MAX, "%.*s.html", (int)kept, trace);
+        size_t kept = strlen(file);
+        for (size_t i = 0; i < sizeof SUFFIXES / sizeof SUFFIXES[0]; i++) {
+            kept -= kept == strlen(file) && ends_with(file, SUFFIXES[i]) ? strlen(SUFFIXES[i]) : 0;
+        }
+        snprintf(path, PATH_MAX, "%.*s.html", (int)kept, file);
     }
 }
 
@@ -55,35 +84,157 @@ static int write_page(const char *path, const char *text, size_t size)
     return status;
 }
 
-static int report_trace_file(const struct cli_options *options, const struct trace *trace)
+static int unreadable(const struct input_error *error)
+{
+    fprintf(stderr, "%s\n", error->text);
+    return CLI_USAGE;
+}
+
+/* Draws a run into memory, then writes the page. `again` is the line to paste. */
+static int draw(const struct cli_options *options, const struct trace *trace, const char *again)
 {
     struct input_error error;
-    char again[PATH_MAX * 2], path[PATH_MAX], *text = NULL;
+    char path[PATH_MAX], *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (!out) {
         return cli_cannot_write("(memory)");
     }
-    snprintf(again, sizeof again, "%s replay %s", cli_program(), options->path[0]);
     enum replay_result result = report_page(out, trace, again, &error);
     if (fclose(out) != 0) {
         free(text);
         return cli_cannot_write("(memory)");
     }
     page_path(options, path);
-    if (result == REPLAY_UNFIT) {
-        fprintf(stderr, "%s\n", error.text);
-    }
-    int status = result == REPLAY_UNFIT ? CLI_USAGE : write_page(path, text, size);
+    int status = result == REPLAY_UNFIT ? unreadable(&error) : write_page(path, text, size);
     free(text);
+    return status;
+}
+
+/* ---- traces ---- */
+
+static int report_trace_file(const struct cli_options *options, const struct input *input)
+{
+    struct input_error error;
+    struct trace trace;
+    char again[PATH_MAX * 2];
+    bool random = options->seed_given || options->plan.strategy || options->plan.depth;
+    if (random) {
+        return cli_usage_error("report", "no --seed, --strategy and --depth with a trace", options->path[0]);
+    }
+    if (trace_read_loaded(&trace, input, &error) != 0) {
+        return unreadable(&error);
+    }
+    cli_replace_recipe(options, &trace);
+    cli_guard_replay(&trace);
+    snprintf(again, sizeof again, "%s replay %s", cli_program(), options->path[0]);
+    int status = draw(options, &trace, again);
+    trace_close(&trace);
+    return status;
+}
+
+/* ---- scenarios ---- */
+
+/* Writes the line that runs the scenario again. */
+static char *command_again(const struct cli_options *options, bool exploring)
+{
+    char given[PATH_MAX], *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) {
+        return NULL;
+    }
+    fprintf(out, "%s run", cli_program());
+    for (int i = 0; cli_given(options, i, given, sizeof given); i++) {
+        fprintf(out, " %s", given);
+    }
+    fprintf(out, "%s %s", exploring ? " --seeds=1 --no-search" : "", options->path[0]);
+    return fclose(out) == 0 ? text : (free(text), NULL);
+}
+
+/* Refuses a scenario that has no single run to draw. */
+static int look_at(const struct cli_options *options, const struct scenario *scenario)
+{
+    struct input_error error;
+    if (scenario->exploring && !options->seed_given) {
+        input_complain_words(&error, scenario->input.name, 1, 1, "an exploring scenario",
+                             "a directed one, or --seed N for one random run (lockstep check FILE finds a "
+                             "violation, and lockstep report TRACE draws it)");
+        return unreadable(&error);
+    }
+    if (!scenario->exploring && (options->plan.strategy || options->plan.depth)) {
+        return cli_usage_error("report", "an exploring scenario with --strategy and --depth",
+                               options->path[0]);
+    }
+    return 0;
+}
+
+static int run_and_draw(const struct cli_options *options, const struct scenario *scenario)
+{
+    struct run_setup setup;
+    struct input_error error;
+    struct trace trace;
+    parts_setup(options, scenario, &setup);
+    if (!world_guard_is_set()) {
+        guard_watch_program(); /* otherwise a recipe that is linked in and crashes would have no page */
+    }
+    if (record_run(&setup, &trace, &error) != 0) {
+        return unreadable(&error);
+    }
+    char *again = command_again(options, scenario->exploring);
+    int status = again != NULL ? draw(options, &trace, again) : cli_cannot_write("(memory)");
+    free(again);
+    trace_close(&trace);
+    return status;
+}
+
+static int report_scenario(const struct cli_options *options, const struct input *input)
+{
+    struct input_error error;
+    struct scenario scenario;
+    if (scenario_read_bytes(&scenario, input->name, input->text, input->size, &error) != 0) {
+        return unreadable(&error);
+    }
+    int status = look_at(options, &scenario);
+    status = status == 0 ? run_and_draw(options, &scenario) : status;
+    scenario_close(&scenario);
+    return status;
+}
+
+/* ---- the command ---- */
+
+/* The text decides before the name, because a trace may have any name. Another file must have the name of a
+ * scenario, so that a broken trace gets the complaint of a trace. */
+static bool is_scenario(const struct cli_options *options, const struct input *input)
+{
+    const char *path = options->path[0], *word = input->text + strspn(input->text, " \t\r\n");
+    bool trace = strncmp(word, "lockstep-trace", strlen("lockstep-trace")) == 0;
+    LS_ASSERT(input->size > 0);
+    return !trace && (strcmp(path, "-") == 0 || ends_with(path, ".scn"));
+}
+
+static int report_file(const struct cli_options *options)
+{
+    struct input input;
+    struct input_error error;
+    if (input_load(&input, options->path[0], TRACE_BYTES_MAX, &error) != 0) {
+        return unreadable(&error);
+    }
+    if (!is_scenario(options, &input)) {
+        return report_trace_file(options, &input);
+    }
+    int status = report_scenario(options, &input);
+    input_close(&input);
     return status;
 }
 
 int cli_report(int argc, char **argv)
 {
     struct cli_options options;
-    struct trace trace;
-    int status = cli_options(&options, "report", OPTION_OUT | OPTION_RECIPE | OPTION_PROPERTY, argc, argv);
+    int status = cli_options(&options, "report",
+                             OPTION_OUT | OPTION_RECIPE | OPTION_PROPERTY | OPTION_SEED | OPTION_STRATEGY |
+                                 OPTION_DEPTH,
+                             argc, argv);
     if (status != 0) {
         return status;
     }
@@ -92,13 +243,7 @@ int cli_report(int argc, char **argv)
         return CLI_OK;
     }
     if (options.paths != 1) {
-        return cli_usage_error("report", "one trace", options.paths > 1 ? options.path[1] : "");
+        return cli_usage_error("report", "one trace or scenario", options.paths > 1 ? options.path[1] : "");
     }
-    if (cli_read_trace(&options, &trace) != 0) {
-        return CLI_USAGE;
-    }
-    cli_guard_replay(&trace);
-    status = report_trace_file(&options, &trace);
-    trace_close(&trace);
-    return status;
+    return report_file(&options);
 }

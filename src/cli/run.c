@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/file.h"
+#include "cli/html.h"
 #include "cli/small_worlds.h"
 #include "report/report.h"
 
@@ -46,6 +47,9 @@ static const char HELP[] =
     "  --json          one JSON object per scenario on standard output\n"
     "  --junit FILE    a JUnit report besides\n"
     "  --sarif FILE    a SARIF 2.1.0 log of what fails besides\n"
+    "  --html DIR      pages for the browser besides: DIR/index.html with all verdicts, and a page of each "
+    "run that\n"
+    "                  shows a failure\n"
     "  --quiet         say nothing of what passes\n"
     "  --verbose       list each scenario, and tell each failure; otherwise what passes in a folder is "
     "counted, "
@@ -63,6 +67,7 @@ static const char HELP[] =
     "  lockstep run --coverage --seeds 10000 --strategy swarm --no-search scenarios/explore/mutex_2.scn\n"
     "  lockstep run --seeds 100000 --shard 2/5 scenarios/mutex\n"
     "  lockstep run --recipe broken-no-protection --filter '*lost*'\n"
+    "  lockstep run --html build/pages --coverage scenarios/mutex\n"
     "  lockstep run --rewrite scenarios/mutex/create_reply_lost.scn\n"
     "  printf 'mutex /locks/x\\nprocess a\\na acquire\\nsettle\\n----\\n[  100ms] a held     fence=5\\n' | "
     "lockstep run -\n";
@@ -71,7 +76,7 @@ static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | O
                                 OPTION_SEED | OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET |
                                 OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH |
                                 OPTION_NO_SEARCH | OPTION_COVERAGE | OPTION_SHARD | OPTION_VERBOSE |
-                                OPTION_COLOR | OPTION_SARIF;
+                                OPTION_COLOR | OPTION_SARIF | OPTION_HTML;
 
 #define RUN_SEARCH_SECONDS_MAX 60
 
@@ -176,8 +181,8 @@ static int cannot_write(const char *command, const char *what, const char *optio
     return CLI_ENVIRONMENT;
 }
 
-static void report_all(struct summary *summary, const char *command, const struct report_item *items,
-                       int count, int finished, const struct enumeration *worlds)
+static void report_all(struct summary *summary, const char *command, struct report_item *items, int count,
+                       int finished, const struct enumeration *worlds)
 {
     const struct cli_options *options = summary->options;
     struct report_context context = context_of(options);
@@ -188,6 +193,10 @@ static void report_all(struct summary *summary, const char *command, const struc
     }
     if (options->sarif && any && report_sarif(options->sarif, &context, items, count) != 0) {
         cannot_write(command, "file", "--sarif", options->sarif);
+        summary->broken = true;
+    }
+    if (options->html && finished > 0 &&
+        cli_write_html(options, command, &context, items, count, worlds) != 0) {
         summary->broken = true;
     }
     if (options->coverage && !options->json && finished > 0) {
@@ -295,6 +304,9 @@ static int check_outputs(const struct cli_options *options, const char *command)
         (file_make_folder(options->out) != 0 || access(options->out, W_OK | X_OK) != 0)) {
         return cannot_write(command, "folder", "--out", options->out);
     }
+    if (options->html && (file_make_folder(options->html) != 0 || access(options->html, W_OK | X_OK) != 0)) {
+        return cannot_write(command, "folder", "--html", options->html);
+    }
     if (options->junit != NULL && !can_write(options->junit)) {
         return cannot_write(command, "file", "--junit", options->junit);
     }
@@ -318,6 +330,9 @@ int cli_judge(const struct cli_options *options, const char *command)
     }
     if (options->shards > 0 && options->coverage) {
         return cli_usage_error(command, "no --coverage with --shard", "--coverage");
+    }
+    if (options->shards > 0 && options->html) {
+        return cli_usage_error(command, "no --html with --shard", "--html");
     }
     for (int i = 0; i < options->paths; i++) {
         if (options->rewrite && strcmp(options->path[i], "-") == 0) {

@@ -26,6 +26,14 @@ int cli_min_path(const char *path, char *out, size_t size)
     return snprintf(out, size, "%.*s" MIN_SUFFIX, (int)length, path) < (int)size ? 0 : -1;
 }
 
+void cli_replace_recipe(const struct cli_options *options, struct trace *trace)
+{
+    LS_ASSERT(trace->choice != NULL || trace->choices == 0);
+    if (options->recipe_given) {
+        snprintf(trace->recipe, sizeof trace->recipe, "%s", options->found_recipe->name);
+    }
+}
+
 int cli_read_trace(const struct cli_options *options, struct trace *trace)
 {
     struct input_error error;
@@ -33,9 +41,7 @@ int cli_read_trace(const struct cli_options *options, struct trace *trace)
         fprintf(stderr, "%s\n", error.text);
         return CLI_USAGE;
     }
-    if (options->recipe_given) {
-        snprintf(trace->recipe, sizeof trace->recipe, "%s", options->found_recipe->name);
-    }
+    cli_replace_recipe(options, trace);
     return 0;
 }
 

@@ -363,14 +363,41 @@ static void tell_difference(FILE *out, const struct report_context *context, con
     }
 }
 
+static bool any_fails(const struct whole *whole)
+{
+    bool fails = false;
+    for (int i = 0; i < whole->count; i++) {
+        fails |= report_fails(&whole->items[i]);
+    }
+    return fails;
+}
+
+static void say_broken(FILE *out, const struct whole *whole)
+{
+    LS_ASSERT(whole->violating > 0);
+    count_violated(out, whole);
+    if (whole->differing > 0) {
+        fprintf(out, "broke no promise, and went otherwise than the file says: %d\n", whole->differing);
+    }
+}
+
+void report_text_verdicts(FILE *out, const struct report_item *items, int count)
+{
+    struct whole whole = look_at(items, count);
+    if (whole.violating > 0) {
+        say_broken(out, &whole);
+    } else if (whole.differing > 0) {
+        fprintf(out, "went otherwise than the file says: %d\n", whole.differing);
+    }
+    if (!any_fails(&whole)) {
+        say_proved(out, &whole);
+    }
+}
+
 void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
                          int count)
 {
     struct whole whole = look_at(items, count);
-    bool fails = false;
-    for (int i = 0; i < count; i++) {
-        fails |= report_fails(&items[i]);
-    }
     if (!context->verbose) {
         list_differing(out, &whole);
     }
@@ -378,17 +405,14 @@ void report_text_closing(FILE *out, const struct report_context *context, const 
         count_folders(out, &whole);
     }
     if (whole.violating > 0) {
-        count_violated(out, &whole);
-        if (whole.differing > 0) {
-            fprintf(out, "broke no promise, and went otherwise than the file says: %d\n", whole.differing);
-        }
+        say_broken(out, &whole);
         if (!context->verbose) { /* a verbose context has told it already */
             tell_shortest(out, context, shortest(&whole));
         }
     } else if (!context->verbose) {
         tell_difference(out, context, &whole);
     }
-    if (!fails && !context->quiet) {
+    if (!any_fails(&whole) && !context->quiet) {
         say_proved(out, &whole);
     }
 }

@@ -22,6 +22,8 @@ struct report_context {
     const char *program; /* the program as it was called, for lines to paste; outlives the context */
 };
 
+#define REPORT_PAGE_MAX 64
+
 /* One scenario with its outcome. Pointers are borrowed. */
 struct report_item {
     const struct scenario *scenario;
@@ -33,6 +35,7 @@ struct report_item {
     bool named;                /* true = the user has named it; false = found in a folder */
     /* The search met the limit of a suite, and random schedules after it found no violation. */
     bool tried;
+    char page[REPORT_PAGE_MAX]; /* file name of the page of its run, beside the index; empty = none */
 };
 
 /* Tell whether the scenario counts as passed, or as failed; at a limit it is neither. */
@@ -55,6 +58,9 @@ void report_text(FILE *out, const struct report_context *context, const struct r
  * adds the violated promises, and the shortest run that shows one; if none fails, what was proved. */
 void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
                          int count);
+
+/* Writes a part of these lines: the violated promises, or else what was proved. */
+void report_text_verdicts(FILE *out, const struct report_item *items, int count);
 
 /* Most lines about scenarios of which not all was tried, unless verbose. */
 #define REPORT_NOT_TRIED_MAX 5

@@ -180,7 +180,7 @@ static int write_trace(struct outcome *outcome, const struct run *run, const cha
 }
 
 /* Writes the names of the properties that the run violates and the scenario does not declare as violated. */
-static void find_names(const struct run *run, char *text, size_t size)
+void outcome_found(const struct run *run, char text[OUTCOME_FOUND_MAX])
 {
     int known, violated[CHECK_PROPERTIES_MAX];
     const struct property *const *all = check_all(&known);
@@ -189,14 +189,14 @@ static void find_names(const struct run *run, char *text, size_t size)
     text[0] = 0;
     for (int i = 0; i < count; i++) {
         size_t used = strlen(text);
-        snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "", all[violated[i]]->name);
+        snprintf(text + used, OUTCOME_FOUND_MAX - used, "%s%s", used > 0 ? " " : "", all[violated[i]]->name);
     }
 }
 
 void outcome_write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *why)
 {
-    char found[CHECK_PROPERTIES_MAX * TRACE_WORD_MAX];
-    find_names(run, found, sizeof found);
+    char found[OUTCOME_FOUND_MAX];
+    outcome_found(run, found);
     if (write_trace(outcome, run, folder, found[0] ? found : why) != 0) {
         outcome_say(outcome, "  no trace could be written below %s: %s\n", folder, strerror(errno));
         outcome->trace[0] = 0;

@@ -99,6 +99,11 @@ bool outcome_is_broken_off(const struct outcome *outcome);
 /* Adds the violations of a run other than the reported one. */
 void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *stats);
 
+#define OUTCOME_FOUND_MAX (CHECK_PROPERTIES_MAX * TRACE_WORD_MAX)
+
+/* Writes in one line the names of the violated properties that the scenario does not declare. Empty = none. */
+void outcome_found(const struct run *run, char text[OUTCOME_FOUND_MAX]);
+
 /* Makes a trace of the run up to its last violation, for the reason `found`. It points into the run. */
 void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);
 

@@ -386,6 +386,21 @@ static void record_failure(struct run *run, uint64_t seed, const char *out, stru
     run->recording = false;
 }
 
+int random_record(const struct run_setup *setup, uint64_t seed,
+                  void (*ended)(void *ctx, const struct run *run), void *ctx)
+{
+    struct run run;
+    if (!prepare(&run, setup, seed)) {
+        return -1;
+    }
+    LS_ASSERT(!run.recording && run.told == 0);
+    run.recording = true;
+    random_one(&run, seed);
+    ended(ctx, &run);
+    run_close(&run);
+    return 0;
+}
+
 void random_judge_exploring(const struct scenario *scenario, struct outcome *outcome)
 {
     bool shown = scenario->violates && (outcome->stats.violated & scenario->violates) == scenario->violates;

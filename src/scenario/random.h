@@ -30,6 +30,11 @@ int random_one(struct run *run, uint64_t seed);
 void random_run(const struct run_setup *setup, uint64_t first, uint64_t count, const char *out,
                 struct outcome *outcome);
 
+/* Does the run of this seed with its choices recorded, and shows it to `ended` before it is closed.
+ * Returns 0, or -1 with errno set if no world can be made. */
+int random_record(const struct run_setup *setup, uint64_t seed,
+                  void (*ended)(void *ctx, const struct run *run), void *ctx);
+
 /* After a violation in random_run(), repeats its seeds without the properties violated so far, until no other
  * is violated. A mistake may violate several properties, each in another run. */
 void random_find_others(const struct run_setup *setup, uint64_t first, uint64_t count,

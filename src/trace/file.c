@@ -366,10 +366,16 @@ static int parse(struct trace *trace, struct input_error *error)
 
 int trace_read(struct trace *trace, const char *path, struct input_error *error)
 {
+    struct input input;
     memset(trace, 0, sizeof *trace);
-    if (input_load(&trace->input, path, TRACE_BYTES_MAX, error) != 0) {
-        return -1;
-    }
+    return input_load(&input, path, TRACE_BYTES_MAX, error) == 0 ? trace_read_loaded(trace, &input, error)
+                                                                 : -1;
+}
+
+int trace_read_loaded(struct trace *trace, const struct input *input, struct input_error *error)
+{
+    LS_ASSERT(input->text != NULL && input->size > 0);
+    *trace = (struct trace){.input = *input};
     if (check_last_line(trace, error) != 0) {
         /* a mistake of format is reported rather than the missing end of the last line */
         struct input_error first = *error;

@@ -71,6 +71,9 @@ int trace_write(FILE *file, const struct trace *trace);
 /* Reads a trace from a file. Returns 0, or -1 with the complaint in *error and nothing to close. */
 int trace_read(struct trace *trace, const char *path, struct input_error *error);
 
+/* Does the same with a loaded file, which becomes the trace's, or is closed with a complaint. */
+int trace_read_loaded(struct trace *trace, const struct input *input, struct input_error *error);
+
 int trace_read_bytes(struct trace *trace, const char *name, const char *bytes, size_t size,
                      struct input_error *error);
 

@@ -79,6 +79,9 @@ expect 4 "lockstep check: expected a file that can be written after --junit, fou
 same 1 "$(wc -l <"$scratch/output")" 'lines about a report that cannot be written'
 expect 4 "lockstep run: expected a folder that can be written after --out, found '/proc/reports'" \
     "$LOCKSTEP" run --out /proc/reports "$f"
+expect 4 "lockstep run: expected a folder that can be written after --html, found '/proc/pages'" \
+    "$LOCKSTEP" run --html /proc/pages "$f"
+expect_line "lockstep run: expected a value after --html, found ''" "$LOCKSTEP" run --html '' "$f"
 "$LOCKSTEP" check --junit "$scratch/junit.xml" "$scratch/none.scn" >/dev/null 2>&1 || true
 [[ ! -e $scratch/junit.xml ]] || { echo 'a report of nothing is left behind'; failed=1; }
 # A pipe gets its report whole: nobody opens it before.

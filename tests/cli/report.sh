@@ -31,11 +31,58 @@ expect 0 "$scratch/lost/" "$LOCKSTEP" report "$lost"
 cat "$lost" | "$LOCKSTEP" report - >"$scratch/stdout.html"
 same "$(head -n 1 "$scratch/stdout.html")" '<!doctype html>' 'the first line of a page on standard output'
 expect 4 'expected a file that can be written' "$LOCKSTEP" report -o "$scratch/no/such/folder.html" "$lost"
-expect_line "lockstep report: expected one trace, found ''" "$LOCKSTEP" report
+expect_line "lockstep report: expected one trace or scenario, found ''" "$LOCKSTEP" report
 expect 2 'found ' "$LOCKSTEP" report "$scratch/nowhere.trace"
 sed 's/ deliver a create-reply$/ deliver a delete-reply/' "$lost" >"$scratch/unfit.trace"
 expect 2 'unfit.trace:' "$LOCKSTEP" report "$scratch/unfit.trace"
 [[ ! -e $scratch/unfit.html ]] || { echo 'a trace that does not fit has a page'; failed=1; }
+
+# ---- scenarios ----
+# run_of PAGE EXPRESSION: what Python finds in the run of a page.
+run_of()
+{
+    python3 -c 'import json, re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+run = json.loads(re.search(r"<script type=.application/json. id=.run.>(.*?)</script>", page, re.S).group(1))
+print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+page=$scratch/page.html
+# The page of a scenario that violates has all steps of the page of its trace, and may go on.
+expect 0 "$page" "$LOCKSTEP" report --recipe broken-no-protection -o "$page" scenarios/mutex/create_reply_lost.scn
+"$LOCKSTEP" report -o "$scratch/trace.html" "$lost" >/dev/null
+count=$(run_of "$scratch/trace.html" 'len(run["steps"])')
+same "$(run_of "$scratch/trace.html" '[step["label"] for step in run["steps"]]')" \
+    "$(run_of "$page" "[step['label'] for step in run['steps'][:$count]]")" 'the steps of a scenario and of its trace'
+same "$(run_of "$scratch/trace.html" 'run["end"]["violated"]')" "$(run_of "$page" 'run["end"]["violated"]')" 'what both violate'
+same 'again: --recipe=broken-no-protection scenarios/mutex/create_reply_lost.scn' \
+    "$(run_of "$page" '"again: " + run["head"]["again"].split(" run ")[1]')" 'the line to paste'
+# A run that holds has a page, too, also from standard input.
+cp scenarios/mutex/create_reply_lost.scn "$scratch/holds.scn"
+expect 0 "$scratch/holds.html" "$LOCKSTEP" report "$scratch/holds.scn"
+same "[] nothing directed" "$(run_of "$scratch/holds.html" '"%s %s %s" % (run["end"]["violated"], run["head"]["found"], run["head"]["schedule"])')" 'a run that holds'
+(cd "$scratch" && "$LOCKSTEP" report - <holds.scn >stdin.html)
+same "$(run_of "$scratch/holds.html" '[step["label"] for step in run["steps"]]')" \
+    "$(run_of "$scratch/stdin.html" '[step["label"] for step in run["steps"]]')" 'the steps of a scenario from standard input'
+# Contents come first: a trace may have any name.
+cp "$lost" "$scratch/trace.scn"
+expect 0 "$scratch/trace.html" "$LOCKSTEP" report "$scratch/trace.scn"
+same "directed 5" "$(expect 0 '' "$LOCKSTEP" report --seed 5 -o "$page" "$scratch/holds.scn"; run_of "$page" '"%s %s" % (run["head"]["schedule"], run["head"]["seed"])')" 'the seed of run constants'
+# An exploring scenario has one run for each seed.
+explore=scenarios/explore/mutex_2.scn
+expect_line "$explore:1:1: expected a directed one, or --seed N for one random run (lockstep check FILE finds a violation, and lockstep report TRACE draws it), found an exploring scenario" \
+    "$LOCKSTEP" report "$explore"
+expect 0 "$page" "$LOCKSTEP" report --seed 8 --strategy pct --depth 2 -o "$page" "$explore"
+same 'pct 8' "$(run_of "$page" '"%s %s" % (run["head"]["schedule"], run["head"]["seed"])')" 'the schedule of a random run'
+same "--seed=8 --strategy=pct --depth=2 --seeds=1 --no-search $explore" "$(run_of "$page" 'run["head"]["again"].split(" run ")[1]')" 'the line to paste'
+cp "$page" "$scratch/first.html"
+"$LOCKSTEP" report --seed 8 --strategy pct --depth 2 -o "$page" "$explore" >/dev/null
+cmp "$page" "$scratch/first.html" || failed=1
+expect_line "lockstep report: expected no --seed, --strategy and --depth with a trace, found '$lost'" "$LOCKSTEP" report --seed 1 "$lost"
+expect_line "lockstep report: expected an exploring scenario with --strategy and --depth, found '$scratch/holds.scn'" "$LOCKSTEP" report --depth 2 "$scratch/holds.scn"
+printf 'mutex /locks/x\nprocess a\na aquire\n' >"$scratch/bad.scn"
+expect 2 "$scratch/bad.scn:3:3: expected" "$LOCKSTEP" report "$scratch/bad.scn"
+[[ ! -e $scratch/bad.html ]] || { echo 'a scenario that cannot be read has a page'; failed=1; }
 
 # ---- the page alone ----
 # The names of SVG's elements are the only address in it.
