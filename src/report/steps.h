@@ -7,6 +7,7 @@
 #define REPORT_STEPS_H
 
 #include "replay/replay.h"
+#include "sim/remark.h"
 
 #define STEPS_FORMAT 1 /* grows when a field changes its meaning or goes away */
 
@@ -18,11 +19,15 @@ struct steps {
     struct run *run;
     uint8_t owners[WORLD_PROCESSES_MAX]; /* of a process: 1 + its highest owner that has asked for a lock */
     int count;                           /* steps so far */
+    struct coord_detail detail;          /* of the next step's action */
 };
 
 /* Begins; `trace` and `run` must outlive the steps. Returns the object about the whole run, or NULL if memory
  * is short. The caller deletes it. */
 struct cJSON *steps_head(struct steps *steps, const struct trace *trace, struct run *run);
+
+/* Looks at a choice before it is made. Call it as `choice` of the replay's listener. */
+void steps_choice(struct steps *steps, const struct replay_step *step);
 
 /* Returns the object of a step, with the state behind it and the choices that are possible there; NULL if
  * memory is short. The caller deletes it. */
