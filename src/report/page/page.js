@@ -583,4 +583,4 @@ layOut();
 listen();
 const link = /^#step=(\d+)$/.exec(location.hash);
 pick(link ? Number(link[1]) : bad.length > 0 ? bad[0] : 0);
-window.lockstep = {run: run, stateAt: stateAt, picked: () => picked, pick: pick, messages: messages.found, bars: bars, spans: spans, lanes: lanes};
+window.lockstep = {run: run, stateAt: stateAt, picked: () => picked, pick: pick, messages: messages.found, bars: bars, spans: spans, lanes: lanes, y: y, plain: plain};
