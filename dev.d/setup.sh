@@ -29,8 +29,9 @@ help_setup()
     cat <<'TEXT'
 usage: ./dev setup [GROUP...]
 
-Installs the Debian packages of the groups (default: run test) that dpkg does not have yet. With nothing missing it
-touches neither the network nor the system. It starts and enables no service. Without root it prints the line to run
+Installs the Debian packages of the groups (default: run test) that dpkg does not have yet. For the group test it also
+fetches axe-core from the registry of npm, into ~/.cache/lockstep. With nothing missing it touches neither the network
+nor the system. It starts and enables no service. Without root it prints the line to run
 and exits 4.
 
   run     compiler, cmake, ninja, the ZooKeeper C client: enough for ./dev run
@@ -59,6 +60,43 @@ cmd_setup()
         packages_of "$group" >/dev/null
     done
     setup_groups "$@"
+    if [[ " $* " == *' test '* && ! -e $(axe_path) ]]; then
+        step "fetch axe-core $AXE_VERSION" fetch_axe || echo 'dev: without axe-core the test report.accessible is skipped'
+    fi
+}
+
+# axe-core, which looks for barriers in a page (docs/decisions.md). Debian has no package of it.
+AXE_VERSION=4.10.2
+AXE_SHA256=9ea2d2d6917da998122bdacfd3b473e31ead53f4b87146c716a12edf89158100 # of the package
+
+axe_path()
+{
+    echo "${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/lockstep/axe-core-$AXE_VERSION/axe.min.js"
+}
+
+# Fetches the package from the registry of npm, and keeps the script if the package is the one that is meant.
+fetch_axe()
+{
+    local path scratch status=0
+    path=$(axe_path)
+    scratch=$(mktemp -d)
+    fetch_axe_to "$scratch" "$path" || status=$?
+    rm -rf "$scratch"
+    return $status
+}
+
+fetch_axe_to()
+{
+    local package=$1/axe-core-$AXE_VERSION.tgz
+    if command -v npm >/dev/null; then
+        (cd "$1" && npm pack --silent "axe-core@$AXE_VERSION" >/dev/null) || return
+    else
+        python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(*sys.argv[1:])' \
+            "https://registry.npmjs.org/axe-core/-/axe-core-$AXE_VERSION.tgz" "$package" || return
+    fi
+    echo "$AXE_SHA256  $package" | sha256sum --check --quiet || return
+    tar -xzf "$package" -C "$1" package/axe.min.js || return
+    mkdir -p "${2%/*}" && mv "$1/package/axe.min.js" "$2"
 }
 
 # setup_groups GROUP...: the form that other subcommands call.

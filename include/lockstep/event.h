@@ -83,7 +83,7 @@ enum event_kind {
 
     /* ---- Requests and watches. ---- */
 
-    EVENT_REQUEST, /* process, lock; request: a request was issued */
+    EVENT_REQUEST, /* process, lock; request: a request was issued; path = its node, or the whole request */
     /* process, lock; czxid of the watched node, 0 = absent; watch. Further:
      * - session = that of the handle; 0 if it is over, even if the process was not told yet.
      * - owner = with EVENT_WATCH_PARENT the number of the directory, as of NODE_CREATED. */

@@ -402,6 +402,7 @@ int fakezk_refusable(int client, int nth);      /* returns the nth slot whose at
 bool fakezk_terminal(int client, int handle);   /* the session has expired, or credentials were refused */
 int fakezk_outstanding(int client, int handle); /* returns the number of unanswered requests */
 int fakezk_queued(int client, int handle);      /* returns the number of undelivered messages */
+int fakezk_notices(int client); /* returns the number of undelivered events of watches, of all handles */
 
 /* Returns whether the client has one open handle, whose link is up and whose session is live. The client is
  * neither paused nor partitioned, and its server is not frozen. So only a fault, or a call of the client

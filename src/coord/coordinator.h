@@ -124,6 +124,25 @@ struct coord_lending {
     uint32_t (*kind)(const struct action *delivery);   /* returns equal numbers for deliveries of one kind */
 };
 
+/* The message between a client and a server that a step handles, for the page of a run. */
+enum coord_carries {
+    COORD_NOTHING,
+    COORD_REQUEST, /* the server does a request */
+    COORD_REPLY,   /* the client gets the answer to the oldest request of the connection */
+    COORD_NOTICE,  /* the client gets a message that answers no request, such as the event of a watch */
+    COORD_LINK,    /* the client gets news of its connection or session */
+};
+
+#define COORD_DETAIL_MAX 200
+
+/* A step in detail, for people. */
+struct coord_detail {
+    uint8_t carries;             /* enum coord_carries */
+    bool lost;                   /* of a reply: no server's answer, but the news that there is none */
+    int16_t server;              /* index of the server at which the step happens; -1 = none */
+    char text[COORD_DETAIL_MAX]; /* the request, or the answer; empty = nothing to say */
+};
+
 /* A word of `defects=` or `settings=` in a scenario, and its bit in the options. */
 struct coord_word {
     const char *word; /* NULL = end of the table */
@@ -276,6 +295,14 @@ struct coordinator {
     int (*guard)(int client, int lock, int owner); /* returns the answer of the recipe's guard() */
 
     const struct coord_lending *lending; /* NULL = callbacks are lent nothing */
+
+    /* ---- the page of a run ---- */
+    /* Fills in the details of an enabled action. They are zero before, but for the server, which is -1.
+     * NULL = a page draws no server of the action, and no message. */
+    void (*detail)(const struct action *action, struct coord_detail *detail);
+    /* Returns the number of notices (COORD_NOTICE) that are under way to a client. NULL = it
+     * sends none. */
+    int (*notices)(int client);
 };
 
 /* ---- registration ---- */

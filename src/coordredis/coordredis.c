@@ -324,6 +324,46 @@ static void label(const struct action *action, char text[WORLD_LABEL_MAX])
     }
 }
 
+/* The place of a server: that of its successor, if it is a former one. */
+static int16_t place_of(int server)
+{
+    LS_ASSERT(server >= 0 && server < 2 * redis_host->options->servers);
+    return (int16_t)(server % redis_host->options->servers);
+}
+
+static void detail_of_delivery(const struct action *action, struct coord_detail *detail)
+{
+    static const uint8_t carries[] = {[FAKEREDIS_CARRIES_LINK] = COORD_LINK,
+                                      [FAKEREDIS_CARRIES_REPLY] = COORD_REPLY,
+                                      [FAKEREDIS_CARRIES_LOSS] = COORD_REPLY,
+                                      [FAKEREDIS_CARRIES_MESSAGE] = COORD_NOTICE};
+    enum fakeredis_carried carried =
+        fakeredis_tell_deliver(action->process, action->handle, detail->text, sizeof detail->text);
+    detail->carries = carries[carried];
+    detail->lost = carried == FAKEREDIS_CARRIES_LOSS;
+}
+
+static void detail(const struct action *action, struct coord_detail *detail)
+{
+    int client = action->process, connection = action->handle;
+    if (action->kind == ACTION_EXPIRE) {
+        detail->server = place_of(leased_server(action->session));
+    } else if (action->kind == ACTION_ARRIVE) {
+        detail->carries = COORD_REQUEST;
+        detail->server = redis_host->options->servers == 1 ? 0 : -1;
+        fakeredis_tell_arrive(client, detail->text, sizeof detail->text);
+    } else if (action_has(action, TRAIT_STEP)) {
+        LS_ASSERT(connection < FAKEREDIS_CONNECTIONS_MAX);
+        detail->server = place_of(fakeredis_server_of(client, connection));
+        if (action->kind == ACTION_APPLY) {
+            detail->carries = COORD_REQUEST;
+            fakeredis_tell_apply(client, connection, detail->text, sizeof detail->text);
+        } else if (action->kind == ACTION_DELIVER) {
+            detail_of_delivery(action, detail);
+        }
+    }
+}
+
 static void stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX])
 {
     fakeredis_describe_deliver(delivery->process, delivery->handle, text, WORLD_LABEL_MAX);
@@ -377,6 +417,8 @@ static const struct coordinator REDIS = {
     .label = label,
     .stimulus = stimulus,
     .dump = fakeredis_dump,
+    .detail = detail,
+    .notices = fakeredis_messages,
 };
 
 __attribute__((constructor)) static void add_redis(void)

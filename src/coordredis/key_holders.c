@@ -429,8 +429,11 @@ static void observe_link(const struct fakeredis_event *from)
                                               : EVENT_REQUEST;
     LS_ASSERT(kind != EVENT_REQUEST || from->kind == FAKEREDIS_REQUEST);
     struct event event = redis_host->event_of(kind, from->client);
+    char request[COORD_DETAIL_MAX];
     if (kind == EVENT_REQUEST) {
         event.request = EVENT_REQUEST_OTHER;
+        fakeredis_tell_request(from->args, request, sizeof request);
+        event.path = request;
     } else {
         event.session = life_of(from->client);
         event.owner = (uint8_t)from->connection;

@@ -343,6 +343,8 @@ static const struct coordinator ZOOKEEPER = {
     .write_resume = guarded_resume,
     .guard = guarded_ask,
 
+    .detail = texts_detail,
+    .notices = fakezk_notices,
     .lending = &LENDING,
 };
 

@@ -56,6 +56,7 @@ const char *lock_directory(int lock, int index);
 /* ---- texts.c ---- */
 
 bool texts_label_word(const char *word);
+void texts_detail(const struct action *action, struct coord_detail *detail);
 void texts_answer(const struct action *delivery, char text[WORLD_LABEL_MAX]);
 void texts_label(const struct action *action, char label[WORLD_LABEL_MAX]);
 void texts_dump(char *text, size_t size);

@@ -2,6 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Labels of the fake's steps (D4), and texts of the answers that deliveries bring. */
+#include "base/assert.h"
 #include "coordzk/internal.h"
 
 #include <stdio.h>
@@ -208,6 +209,47 @@ void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
     } else {
         snprintf(text, WORLD_LABEL_MAX, "%.60s%s%s", delivery.what, delivery.is_reply ? " " : "",
                  delivery.is_reply ? delivery.code : "");
+    }
+}
+
+/* Returns true for a code with which the client library answers a request itself. */
+static bool is_without_answer(int rc)
+{
+    return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZCLOSING || rc == ZSESSIONEXPIRED;
+}
+
+static void detail_of_delivery(const struct action *action, struct coord_detail *detail)
+{
+    struct delivery delivery;
+    look_at(action, &delivery);
+    if (delivery.is_reply) {
+        detail->carries = COORD_REPLY;
+        detail->lost = is_without_answer(delivery.rc);
+        return;
+    }
+    bool is_watch = fakezk_delivery_is_watch(delivery.step.client, delivery.step.handle);
+    detail->carries = is_watch ? COORD_NOTICE : COORD_LINK;
+}
+
+void texts_detail(const struct action *action, struct coord_detail *detail)
+{
+    LS_ASSERT(detail->carries == COORD_NOTHING);
+    switch (action->kind) {
+    case ACTION_DELIVER:
+        detail_of_delivery(action, detail);
+        break;
+    case ACTION_APPLY:
+    case ACTION_LINGER:
+        detail->carries = COORD_REQUEST;
+        detail->server = action->kind == ACTION_APPLY ? action->server : 0;
+        break;
+    case ACTION_CONNECT:
+    case ACTION_HANDSHAKE:
+    case ACTION_CATCH_UP:
+        detail->server = action->server;
+        break;
+    default:
+        break;
     }
 }
 

@@ -37,7 +37,7 @@ struct fakeredis_event {
     int client;                    /* -1 in UNDONE; without meaning in KEY if no command made the change */
     int life;                      /* of KEY: fakeredis_lives() of the client when it sent the command */
     int connection;                /* of UP, DOWN, REQUEST and LOST */
-    struct bytes args;             /* of LOST: the command, as a sequence */
+    struct bytes args;             /* of REQUEST and LOST: the command, as a sequence */
     const struct key *key;         /* of KEY and UNDONE; in UNDONE NULL = the key does not exist now */
     enum key_change change;        /* of KEY; a command makes KEY_WRITTEN, KEY_LEASED and KEY_DELETED */
     const struct lost_write *lost; /* of UNDONE */
@@ -186,5 +186,25 @@ void fakeredis_describe_apply(int client, int connection, char *text, size_t siz
 void fakeredis_describe_deliver(int client, int connection, char *text, size_t size);
 void fakeredis_describe_arrive(int client, char *text, size_t size);
 void fakeredis_dump(char *text, size_t size);
+
+/* ---- texts for people (texts.c) ---- */
+
+/* Writes a command: its words, with the number of bytes in place of a long or binary word. */
+void fakeredis_tell_request(struct bytes args, char *text, size_t size);
+/* Write the command that the function of this name would do; an empty text = none. */
+void fakeredis_tell_apply(int client, int connection, char *text, size_t size);
+void fakeredis_tell_arrive(int client, char *text, size_t size);
+
+enum fakeredis_carried {
+    FAKEREDIS_CARRIES_LINK,
+    FAKEREDIS_CARRIES_REPLY,
+    FAKEREDIS_CARRIES_LOSS, /* notice that a command has no reply */
+    FAKEREDIS_CARRIES_MESSAGE,
+};
+/* Writes what the next delivery brings, and returns its kind. */
+enum fakeredis_carried fakeredis_tell_deliver(int client, int connection, char *text, size_t size);
+
+int fakeredis_messages(int client);                  /* number of messages of channels that are under way */
+int fakeredis_server_of(int client, int connection); /* number of the server of an open connection */
 
 #endif

@@ -175,8 +175,10 @@ bool link_send(int client, int connection, const struct sequence *args, code_ref
         fake_trouble("limit: a command of more than %d bytes", KEY_VALUE_MAX);
         return false;
     }
-    the_options.observe(
-        &(struct fakeredis_event){.kind = FAKEREDIS_REQUEST, .client = client, .connection = connection});
+    the_options.observe(&(struct fakeredis_event){.kind = FAKEREDIS_REQUEST,
+                                                  .client = client,
+                                                  .connection = connection,
+                                                  .args = {(const char *)args->bytes, args->used}});
     struct call_record *record =
         append(client, connection, broken ? CALL_LOST : CALL_SENT, args->used, NOTHING);
     if (record != NULL) {

@@ -113,6 +113,19 @@ int fakezk_queued(int client, int handle)
     return pack_count(&pack, LIST_MESSAGE + handle);
 }
 
+int fakezk_notices(int client)
+{
+    int count = 0;
+    struct pack pack = client_pack(client);
+    for (int slot = 0; slot < FAKEZK_HANDLES_MAX; slot++) {
+        for (struct rec *rec = pack_first(&pack, LIST_MESSAGE + slot); rec != NULL;
+             rec = pack_next(&pack, rec)) {
+            count += rec->tag == MESSAGE_NODE;
+        }
+    }
+    return count;
+}
+
 bool fakezk_awaits(int client)
 {
     struct pack pack = client_pack(client);

@@ -14,9 +14,9 @@
 #include <string.h>
 
 /* The parts of the page as bytes that end with a zero, made from src/report/page by cmake/embed.cmake. */
-extern const char report_page_html[], report_page_css[], report_page_js[];
+extern const char report_page_html[], report_page_css[], report_model_js[], report_page_js[];
 
-/* Labels of choices, each once. The page's choices are indices of this list. */
+/* Labels of choices and lines of states, each once. Choices and changes of the page are indices of them. */
 struct labels {
     cJSON *list;
     const char **label; /* borrowed from the list's items; open addressing by hash, NULL = free */
@@ -109,16 +109,17 @@ static bool intern_choices(struct page *page, cJSON *step)
 
 /* ---- states ---- */
 
-static bool add_change(cJSON *changes, int index, const char *line)
+static bool add_change(struct page *page, cJSON *changes, int index, const char *line)
 {
-    cJSON *pair = cJSON_CreateArray();
+    int label = label_index(&page->labels, line);
+    cJSON *pair = label >= 0 ? cJSON_CreateArray() : NULL;
     return pair && cJSON_AddItemToArray(changes, pair) &&
            cJSON_AddItemToArray(pair, cJSON_CreateNumber(index)) &&
-           cJSON_AddItemToArray(pair, cJSON_CreateString(line));
+           cJSON_AddItemToArray(pair, cJSON_CreateNumber(label));
 }
 
 /* Replaces the lines of a step's state by `changes` and `size`. The changes are the lines that differ from
- * the state before, as [index, line]. The size is the number of all lines. */
+ * the state before, as [index, index of the line among the labels]. The size is the number of all lines. */
 static bool keep_changes(struct page *page, cJSON *step)
 {
     cJSON *state = cJSON_DetachItemFromObject(step, "state"), *line;
@@ -129,7 +130,7 @@ static bool keep_changes(struct page *page, cJSON *step)
     cJSON_ArrayForEach(line, state)
     {
         if (added && (before == NULL || strcmp(before->valuestring, line->valuestring) != 0)) {
-            added = add_change(changes, index, line->valuestring);
+            added = add_change(page, changes, index, line->valuestring);
         }
         before = before != NULL ? before->next : NULL;
         index++;
@@ -151,6 +152,11 @@ static void begin_page(void *ctx, const struct trace *trace, struct run *run)
     page->labels.list = page->run ? cJSON_AddArrayToObject(page->run, "labels") : NULL;
     page->list = page->run ? cJSON_AddArrayToObject(page->run, "steps") : NULL;
     page->failed |= !added || !page->labels.list || !page->list;
+}
+
+static void look_at_choice(void *ctx, const struct replay_step *step)
+{
+    steps_choice(&((struct page *)ctx)->steps, step);
 }
 
 /* The last item's pointer makes appending cheap: cJSON keeps it in the first item. */
@@ -192,16 +198,22 @@ static void write_json(FILE *out, const char *text)
     }
 }
 
+/* Writes the part of this name: "run", or a file. */
 static void write_part(FILE *out, const char *name, size_t size, const char *json)
 {
+    static const struct {
+        const char *name, *text;
+    } FILES[] = {{"page.css", report_page_css}, {"model.js", report_model_js}, {"page.js", report_page_js}};
     if (size == strlen("run") && memcmp(name, "run", size) == 0) {
         write_json(out, json);
-    } else if (memcmp(name, "page.css", size) == 0) {
-        fputs(report_page_css, out);
-    } else {
-        LS_ASSERT(memcmp(name, "page.js", size) == 0);
-        fputs(report_page_js, out);
+        return;
     }
+    size_t i = 0;
+    while (strlen(FILES[i].name) != size || memcmp(name, FILES[i].name, size) != 0) {
+        i++;
+        LS_ASSERT(i < sizeof FILES / sizeof FILES[0]);
+    }
+    fputs(FILES[i].text, out);
 }
 
 /* Writes the page: page.html, with the other parts in place of "@name@". */
@@ -222,7 +234,7 @@ enum replay_result report_page(FILE *out, const struct trace *trace, const char 
                                struct input_error *error)
 {
     struct page page = {.again = again};
-    struct replay_listener listener = {&page, begin_page, NULL, add_step, end_page};
+    struct replay_listener listener = {&page, begin_page, look_at_choice, add_step, end_page};
     enum replay_result result = replay_run(trace, &listener, error);
     if (result != REPLAY_UNFIT) {
         char *json = page.failed ? NULL : cJSON_PrintUnformatted(page.run);

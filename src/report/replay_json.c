@@ -31,6 +31,11 @@ static void write_head(void *ctx, const struct trace *trace, struct run *run)
     write_line(writer, steps_head(&writer->steps, trace, run));
 }
 
+static void look_at_choice(void *ctx, const struct replay_step *step)
+{
+    steps_choice(&((struct writer *)ctx)->steps, step);
+}
+
 static void write_step(void *ctx, const struct replay_step *step)
 {
     struct writer *writer = ctx;
@@ -46,7 +51,7 @@ static void write_end(void *ctx)
 enum replay_result report_replay_json(FILE *out, const struct trace *trace, struct input_error *error)
 {
     struct writer writer = {.out = out};
-    struct replay_listener listener = {&writer, write_head, NULL, write_step, write_end};
+    struct replay_listener listener = {&writer, write_head, look_at_choice, write_step, write_end};
     enum replay_result result = replay_run(trace, &listener, error);
     steps_close(&writer.steps);
     if (result != REPLAY_UNFIT && writer.failed) {

@@ -85,18 +85,32 @@ static bool add_locks(cJSON *object, const struct scenario *scenario)
     return added;
 }
 
+/* Adds the durations of a world with a clock. A coordinator with leases has no sessions that time out. */
+static bool add_times(cJSON *object, const struct steps *steps)
+{
+    const struct world_options *options = &steps->run->setup.scenario->options;
+    const struct coordinator *coordinator = coordinator_find(options->coordinator);
+    if (!steps->run->set.context.timed) {
+        return true;
+    }
+    return add_number(object, "latency_min_ms", options->latency_min_ms) &&
+           add_number(object, "latency_max_ms", options->latency_max_ms) &&
+           ((coordinator != NULL && coordinator->leases) ||
+            add_number(object, "session_timeout_ms", options->session_timeout_ms));
+}
+
 struct cJSON *steps_head(struct steps *steps, const struct trace *trace, struct run *run)
 {
     const struct scenario *scenario = run->setup.scenario;
     const char *coordinator = scenario->options.coordinator;
-    *steps = (struct steps){.trace = trace, .run = run};
+    *steps = (struct steps){.trace = trace, .run = run, .detail = {.server = -1}};
     cJSON *head = cJSON_CreateObject();
     if (head && add_number(head, "format", STEPS_FORMAT) && add_string(head, "version", trace->tool) &&
         add_string(head, "scenario", trace->name) && add_string(head, "recipe", trace->recipe) &&
         add_string(head, "coordinator", coordinator ? coordinator : "zookeeper") &&
         add_string(head, "schedule", trace->schedule) && add_number(head, "seed", (double)trace->seed) &&
         add_string(head, "without", trace->without) && add_string(head, "found", trace->found) &&
-        cJSON_AddBoolToObject(head, "timed", run->set.context.timed) &&
+        cJSON_AddBoolToObject(head, "timed", run->set.context.timed) && add_times(head, steps) &&
         add_number(head, "servers", scenario->options.servers) && add_processes(head, &scenario->options) &&
         add_locks(head, scenario) && add_string(head, "text", trace->text)) {
         return head;
@@ -212,32 +226,141 @@ static bool add_state(const struct steps *steps, cJSON *object)
     return add_lines(object, "state", text, 0) && add_beliefs(steps, object);
 }
 
-static bool add_choices(const struct steps *steps, cJSON *object)
+/* The actions that are possible behind a step. */
+struct enabled {
+    struct action action[WORLD_ACTIONS_MAX];
+    int count;
+};
+
+static bool add_choices(const struct steps *steps, cJSON *object, const struct enabled *enabled)
 {
-    static struct action enabled[WORLD_ACTIONS_MAX];
     char label[WORLD_LABEL_MAX];
-    int count = world_actions(steps->run->world, enabled);
     cJSON *list = cJSON_AddArrayToObject(object, "choices");
     bool added = list != NULL;
-    for (int i = 0; added && i < count; i++) {
-        if (run_allows(steps->run, &enabled[i])) {
-            world_label(steps->run->world, &enabled[i], label);
+    for (int i = 0; added && i < enabled->count; i++) {
+        if (run_allows(steps->run, &enabled->action[i])) {
+            world_label(steps->run->world, &enabled->action[i], label);
             added = add_item(list, cJSON_CreateString(label));
         }
     }
     return added;
 }
 
-/* Adds what kind of action the choice is, its process and its server. */
-static bool add_action(const struct steps *steps, cJSON *object, const struct action *action)
+static bool add_server(cJSON *object, int server)
 {
+    char name[16];
+    snprintf(name, sizeof name, "s%d", server + 1);
+    return server < 0 || add_string(object, "server", name);
+}
+
+/* Adds a fault that lasts: the action that ends it is possible. */
+static bool add_lasting(const struct steps *steps, cJSON *list, const struct action *end)
+{
+    const char *process = process_name(steps, end->process);
+    char label[WORLD_LABEL_MAX];
+    struct coord_detail detail;
+    cJSON *item = cJSON_CreateObject();
+    world_label(steps->run->world, end, label);
+    world_detail(steps->run->world, end, &detail);
+    return add_item(list, item) && add_string(item, "end", label) &&
+           (process == NULL || add_string(item, "process", process)) && add_server(item, detail.server);
+}
+
+static bool add_all_lasting(const struct steps *steps, cJSON *object, const struct enabled *enabled)
+{
+    cJSON *list = NULL;
+    bool added = true;
+    for (int i = 0; added && i < enabled->count; i++) {
+        if (action_has(&enabled->action[i], TRAIT_HEALS)) {
+            list = list != NULL ? list : cJSON_AddArrayToObject(object, "lasting");
+            added = list != NULL && add_lasting(steps, list, &enabled->action[i]);
+        }
+    }
+    return added;
+}
+
+/* Adds the name of each process to which a notice is under way, once for each notice. */
+static bool add_notices(const struct steps *steps, cJSON *object)
+{
+    const struct world_options *options = &steps->run->setup.scenario->options;
+    cJSON *list = NULL;
+    bool added = true;
+    for (int p = 0; added && p < options->processes; p++) {
+        int count = world_notices(steps->run->world, p);
+        if (count > 0 && list == NULL) {
+            list = cJSON_AddArrayToObject(object, "notices");
+            added = list != NULL;
+        }
+        while (added && count-- > 0) {
+            added = add_item(list, cJSON_CreateString(options->name[p]));
+        }
+    }
+    return added;
+}
+
+static bool add_future(const struct steps *steps, cJSON *object)
+{
+    static struct enabled enabled;
+    enabled.count = world_actions(steps->run->world, enabled.action);
+    LS_ASSERT(enabled.count >= 0 && enabled.count <= WORLD_ACTIONS_MAX);
+    return add_choices(steps, object, &enabled) && add_all_lasting(steps, object, &enabled) &&
+           add_notices(steps, object);
+}
+
+/* Returns true for an action by which the step became a fault. A verb of the caller, such as a cancel, is
+ * none, though a budget pays for it. An end that was due has no FAULT event. */
+static bool is_fault(const struct replay_step *step)
+{
+    bool told = false;
+    for (int i = 0; i < step->events; i++) {
+        told = told || step->event[i].kind == EVENT_FAULT;
+    }
+    return action_has(step->action, TRAIT_BREAKS) && !action_has(step->action, TRAIT_VERB) && told;
+}
+
+static bool add_true(cJSON *object, const char *name, bool is_true)
+{
+    return !is_true || cJSON_AddTrueToObject(object, name) != NULL;
+}
+
+/* Adds what the action carries between a process and a server. */
+static bool add_detail(const struct steps *steps, cJSON *object, const struct action *action)
+{
+    static const char *const NAMES[] = {[COORD_NOTHING] = NULL,
+                                        [COORD_REQUEST] = "request",
+                                        [COORD_REPLY] = "reply",
+                                        [COORD_NOTICE] = "notice",
+                                        [COORD_LINK] = "link"};
+    const struct coord_detail *detail = &steps->detail;
+    LS_ASSERT(detail->carries <= COORD_LINK);
+    const char *carries = NAMES[detail->carries];
+    return add_server(object, detail->server) &&
+           (carries == NULL ||
+            (add_string(object, "carries", carries) && add_number(object, "connection", action->handle))) &&
+           add_true(object, "lost", detail->lost) &&
+           (detail->text[0] == 0 || add_string(object, "brings", detail->text));
+}
+
+void steps_choice(struct steps *steps, const struct replay_step *step)
+{
+    steps->detail = (struct coord_detail){.server = -1};
+    if (step->action != NULL) {
+        world_detail(steps->run->world, step->action, &steps->detail);
+    }
+}
+
+/* Adds the kind of the action, its process and its server. */
+static bool add_action(const struct steps *steps, cJSON *object, const struct replay_step *step)
+{
+    const struct action *action = step->action;
     const char *process = process_name(steps, action->process);
     return add_string(object, "kind", world_action_verb(action->kind)) &&
            (process == NULL || add_string(object, "process", process)) &&
-           (!action_has(action, TRAIT_BREAKS) || cJSON_AddTrueToObject(object, "fault")) &&
-           (!action_has(action, TRAIT_HEALS) || cJSON_AddTrueToObject(object, "heals")) &&
-           (!action_has(action, TRAIT_VERB) || cJSON_AddTrueToObject(object, "verb")) &&
-           (!action_has(action, TRAIT_DELIVERS) || cJSON_AddTrueToObject(object, "delivers"));
+           add_true(object, "fault", is_fault(step)) &&
+           add_true(object, "heals", action_has(action, TRAIT_HEALS)) &&
+           add_true(object, "verb", action_has(action, TRAIT_VERB)) &&
+           add_true(object, "delivers", action_has(action, TRAIT_DELIVERS)) &&
+           add_detail(steps, object, action);
 }
 
 struct cJSON *steps_step(struct steps *steps, const struct replay_step *step)
@@ -249,10 +372,10 @@ struct cJSON *steps_step(struct steps *steps, const struct replay_step *step)
         add_number(object, "number", (double)step->number) && add_string(object, "label", step->label) &&
         add_string(object, "remark", step->remark) &&
         (step->note[0] == 0 || add_string(object, "note", step->note)) &&
-        (step->action == NULL || add_action(steps, object, step->action)) &&
-        add_number(object, "now_ms", now_ms) && add_events(steps, object, step) &&
-        add_lines(object, "text", step->text, REPLAY_INDENT) && add_violated(steps, object, step->violated) &&
-        add_state(steps, object) && add_choices(steps, object)) {
+        (step->action == NULL || add_action(steps, object, step)) && add_number(object, "now_ms", now_ms) &&
+        add_events(steps, object, step) && add_lines(object, "text", step->text, REPLAY_INDENT) &&
+        add_violated(steps, object, step->violated) && add_state(steps, object) &&
+        add_future(steps, object)) {
         steps->count++;
         return object;
     }

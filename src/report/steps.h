@@ -7,6 +7,7 @@
 #define REPORT_STEPS_H
 
 #include "report/state_text.h"
+#include "sim/remark.h"
 
 #define STEPS_FORMAT 1 /* grows when a field changes its meaning or goes away */
 
@@ -17,12 +18,16 @@ struct steps {
     const struct trace *trace;
     struct run *run;
     struct state_view view;
-    int count; /* steps so far */
+    int count;                  /* steps so far */
+    struct coord_detail detail; /* of the next step's action */
 };
 
 /* Begins; `trace` and `run` must outlive the steps. steps_close() frees the data. Returns the object about the whole run, or NULL if memory
  * is short. The caller deletes it. */
 struct cJSON *steps_head(struct steps *steps, const struct trace *trace, struct run *run);
+
+/* Looks at a choice before it is made. Call it as `choice` of the replay's listener. */
+void steps_choice(struct steps *steps, const struct replay_step *step);
 
 /* Returns the object of a step, with the state behind it and the choices that are possible there; NULL if
  * memory is short. The caller deletes it. */

@@ -965,6 +965,20 @@ static void stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX])
     snprintf(text, WORLD_LABEL_MAX, "%s%s", KINDS[first->kind], first->kind < ENTRY_SWAP ? "" : rc);
 }
 
+/* There is one server, and it sends no notices. */
+static void detail(const struct action *action, struct coord_detail *detail)
+{
+    const struct request *first = &client_at(action->process)->connection[action->handle].entry[0];
+    detail->server = 0;
+    if (action->kind == ACTION_APPLY || action->kind == ARRIVE) {
+        detail->carries = COORD_REQUEST;
+    } else if (action->kind == ACTION_DELIVER) {
+        detail->carries = first->kind < ENTRY_SWAP ? COORD_LINK : COORD_REPLY;
+        detail->lost = detail->carries == COORD_REPLY && first->rc == REG_LOST;
+        stimulus(action, detail->text);
+    }
+}
+
 static void dump(char *text, size_t size)
 {
     size_t used = 0;
@@ -1077,6 +1091,7 @@ static const struct coordinator REGISTER = {
     .label = label,
     .stimulus = stimulus,
     .dump = dump,
+    .detail = detail,
 };
 
 __attribute__((constructor)) static void add_register(void)

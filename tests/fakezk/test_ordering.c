@@ -27,7 +27,9 @@ static void test_callbacks_come_one_at_a_time_and_in_order(void **state)
         bench_step(FAKEZK_APPLY, 0);
     }
     assert_int_equal(fakezk_queued(0, 0), 4);
+    assert_int_equal(fakezk_notices(0), 1); /* the event of the watch; the others are replies */
     bench_run();
+    assert_int_equal(fakezk_notices(0), 0);
     bench_saw("1 0 | x changed /n | 2 0 | 3 0 {v} | again 0");
     assert_int_equal(bench.depth_max, 1);
 }

@@ -9,10 +9,10 @@ import json
 import sys
 import time
 
-from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+import pages
 
 page_path, json_path = sys.argv[1:]
 wrong = 0
@@ -25,19 +25,7 @@ def same(what, expected, found):
         print(f"{what}: expected {expected!r:.300}, found {found!r:.300}")
 
 
-def start():
-    options = webdriver.ChromeOptions()
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1400,1000"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        return webdriver.Chrome(options=options)
-    except WebDriverException as error:
-        print(f"skipped: no browser can be started here: {error.msg}")
-        sys.exit(77)
-
-
-browser = start()
+browser = pages.start()
 with open(json_path, encoding="utf-8") as file:
     steps = [json.loads(line) for line in file][1:-1]
 bad = [step["step"] for step in steps if step["violated"]]
@@ -61,7 +49,7 @@ def slide(to):
 
 
 def rows():
-    browser.execute_script("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    pages.settle(browser)
     return [int(row.get_attribute("id").split("-")[1]) for row in browser.find_elements(By.CSS_SELECTOR, "#story li")]
 
 

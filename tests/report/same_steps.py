@@ -33,7 +33,7 @@ state = []
 for k, (step, shown) in enumerate(zip(steps, run["steps"])):
     differs(f"the number of step {k}", k, step["step"])
     for index, line in shown["changes"]:
-        state[index:index + 1] = [line]
+        state[index:index + 1] = [run["labels"][line]]
     state = state[:shown["size"]]
     differs(f"the state of step {k}", step["state"], state)
     differs(f"the choices of step {k}", step["choices"], [run["labels"][i] for i in shown["choices"]])

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the lockstep authors
 
-// The page of a run. The element #run holds the run as JSON: src/report/page.c writes it, docs/cli.md lists
-// its fields. Texts of the run reach the page as text nodes only.
-"use strict";
-(function () {
-const run = JSON.parse(document.getElementById("run").textContent);
-const steps = run.steps, head = run.head, end = run.end;
+// What the page shows of the run (model.js), and what a reader does. Texts of the run reach the page as text nodes only.
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -26,6 +21,13 @@ function drawn(name, attributes, cls) {
     return made;
 }
 
+function withTitle(shape, text) {
+    const title = drawn("title", {});
+    title.textContent = text;
+    shape.append(title);
+    return shape;
+}
+
 // Adds a text, with each place where `word` stands marked.
 function addMarked(parent, text, word) {
     const lower = text.toLowerCase();
@@ -36,185 +38,111 @@ function addMarked(parent, text, word) {
     parent.append(text.slice(from));
 }
 
-// ---- the run: states, messages, bars ----
+// ---- where things are, from the left: number, clock, text, then a lane for each process and server ----
 
-// The state behind step k: lines of text. A step has its changes only, as [index, line]; `size` is the number of lines.
-const KEPT = 64;
-const keptStates = new Map();
+const LINE = 18, GAP = 14, NUMBER = 46, SERVER = 64, TEXT_MIN = 250, TEXT_MAX = 900, NARROW = 520;
+const THICK = {session: 5, node: 9, wait: 9, held: 9, belief: 9};
+const messages = followMessages(), bars = findBars(), spans = findSpans();
+const lanes = []; // {name, left, at: the line to which arrows go, right, tracks: left end by group and owner, owners}
+const laneOf = new Map();
+let clockWidth = 0, textWidth = 0, columns = 60, right = 0;
 
-function stateAt(k) {
-    let from = k - (k % KEPT);
-    while (from > 0 && !keptStates.has(from)) from -= KEPT;
-    let lines = from > 0 ? keptStates.get(from).slice() : [];
-    for (let i = from > 0 ? from + 1 : 0; i <= k; i++) {
-        for (const [at, line] of steps[i].changes) lines[at] = line;
-        lines.length = steps[i].size;
-        if (i > 0 && i % KEPT === 0) keptStates.set(i, lines.slice());
+// The most bars of a group that stand beside each other.
+function placesOf(process, group, owner) {
+    const places = bars.filter((bar) => bar.process === process && bar.group === group && bar.owner === owner).map((bar) => bar.place);
+    return places.reduce((most, place) => Math.max(most, place), group === "session" ? -1 : 0) + 1;
+}
+
+const ownersOf = (process) => [...new Set(bars.filter((bar) => bar.process === process && !/session|node/.test(bar.group)).map((bar) => bar.owner))].sort((a, b) => a - b);
+
+function processLane(name) {
+    const lane = {name: name, left: 0, tracks: {}, owners: ownersOf(name)};
+    let at = 10;
+    const track = (group, owner) => {
+        lane.tracks[group + owner] = at;
+        at += Math.min(4, placesOf(name, group, owner)) * THICK[group] + 2;
+    };
+    track("session", 0);
+    track("node", 0);
+    for (const owner of lane.owners) {
+        at += 5;
+        for (const group of ["wait", "held", "belief"]) track(group, owner);
     }
+    lane.axis = Math.max(at + 12, 44);
+    lane.width = lane.axis + 26;
+    return lane;
+}
+
+for (const name of head.processes) lanes.push(processLane(name));
+for (let s = 1; s <= head.servers; s++) lanes.push({name: "s" + s, server: true, axis: SERVER / 2, width: SERVER, tracks: {}, owners: []});
+for (const lane of lanes) laneOf.set(lane.name, lane);
+
+function placeLanes() {
+    const width = byId("scroll").clientWidth, all = lanes.reduce((sum, lane) => sum + lane.width, 0);
+    const wanted = Math.max(TEXT_MIN, Math.min(TEXT_MAX, width - all - 12));
+    clockWidth = head.timed && width >= NARROW ? 66 : 0;
+    textWidth = wanted - NUMBER - clockWidth - 8;
+    right = wanted;
+    for (const lane of lanes) {
+        lane.left = right;
+        lane.at = right + lane.axis;
+        right += lane.width;
+        lane.right = right;
+    }
+    const probe = element("span", "event", "0".repeat(50));
+    probe.style.cssText = "position: absolute; width: auto; visibility: hidden; font-size: 12px";
+    byId("story").append(probe);
+    columns = Math.max(16, Math.floor((textWidth - 12) / (probe.getBoundingClientRect().width / 50 || 7.3)));
+    probe.remove();
+    byId("rows").style.width = Math.max(right + 8, width) + "px";
+}
+
+// ---- the text of a step ----
+
+function stepLabel(step) {
+    const label = step.label || "the beginning";
+    if (step.carries === "request") {
+        const text = step.brings || (step.request ? step.request.text : "");
+        const words = label.split(" "), verb = words.pop(), first = text.split(" ")[0].toLowerCase();
+        return verb.toLowerCase() === first ? words.join(" ") + " " + text : label + (text ? ": " + text : "");
+    }
+    const brings = step.remark || (step.carries ? step.brings : "") || "";
+    return label + (brings ? ": " + brings : "");
+}
+
+// The lines of the events. Lines about requests get what the request says.
+function eventLines(step) {
+    const requests = step.events.filter((event) => event.kind === "request");
+    return step.text.map((line) => {
+        const told = line.replace(/^\[ *\d+ms\] /, "");
+        return /^\S+ +requests \S+$/.test(told) && requests.length > 0 ? told.replace(/requests .*/, "requests " + requestText(requests.shift())) : told;
+    });
+}
+
+// At rest no message comes any more: whoever waits then was owed one.
+function owedLines(step, k) {
+    if (step.violated.length === 0 || !step.events.some((event) => event.kind === "rest")) return [];
+    const waits = bars.filter((bar) => bar.group === "wait" && bar.from <= k && (bar.to === undefined || bar.to > k));
+    return waits.filter((bar) => !messages.underWay(bar.process)).map((bar) => bar.process + " " + bar.text + ": no message to it is under way, so nothing wakes it");
+}
+
+// [class, text, whole text]
+function linesOf(step, k) {
+    const lines = [], add = (cls, text, whole) => wrap(text, cls === "label" ? columns : columns - 2).forEach((line) => lines.push([cls, line, whole || text]));
+    const whole = stepLabel(step);
+    add("label", short(whole, 40), whole);
+    for (const line of (step.note ? [step.note] : []).concat(eventLines(step))) add("event", short(line, 40), line);
+    for (const one of step.violated) {
+        add("why", "\u2718 " + one.property + ": " + plain(one.why));
+        add("owed", "owed: " + one.promised);
+    }
+    for (const line of owedLines(step, k)) add("owed", line);
     return lines;
 }
 
-// Messages as arrows: {from: {lane, step}, to: {lane, step}, kind, text}; `to.step` of a lost one is where it is lost.
-// A request begins at its event "requests" and reaches the server of the step "apply". The answer leaves there and
-// arrives at the step "deliver" of the same verb. Requests of one process are read in their order.
-function findMessages() {
-    const open = {}, connects = {}, fired = {}, found = [];
-    const of = (table, process) => table[process] || (table[process] = []);
-    steps.forEach((step, k) => {
-        const words = step.label.split(" ");
-        if (step.kind === "connect" || step.kind === "handshake") {
-            connects[step.process] = {lane: words[2] || "s1", step: k};
-            found.push({from: {lane: step.process, step: k}, to: connects[step.process], kind: "message", text: step.label});
-        } else if (step.kind === "apply" || step.kind === "linger") {
-            const server = /^s\d+$/.test(words[1]) ? words[1] : "s1", [verb, handle] = words[words.length - 1].split("/");
-            const list = of(open, step.process), waits = list.filter((one) => !one.at);
-            const request = waits.find((one) => one.verb === verb) || waits[0] || {verb: verb, step: k};
-            if (!list.includes(request)) list.push(request);
-            request.verb = verb;
-            request.handle = handle;
-            request.at = {lane: server, step: k};
-            found.push({from: {lane: step.process, step: request.step}, to: request.at,
-                        kind: step.kind === "linger" ? "message late" : "message", text: step.label});
-        } else if (step.kind === "cut") {
-            // "1 request is still done": the first requests under way reach the server, their answers are lost.
-            const done = /apply=(\d+)/.exec(step.label);
-            of(open, step.process).filter((one) => !one.at).slice(0, done ? Number(done[1]) : 0).forEach((request) => {
-                request.at = {lane: "s1", step: k};
-                found.push({from: {lane: step.process, step: request.step}, to: request.at, kind: "message late", text: request.verb});
-            });
-        } else if (step.delivers) {
-            arrive(step, k, words[words.length - 1], of(open, step.process), connects, of(fired, step.process), found);
-        }
-        for (const event of step.events) {
-            if (event.kind === "request") of(open, event.process).push({verb: event.request, step: k});
-            if (event.kind === "watch-gone" && event.change_zxid) of(fired, event.process).push(k);
-        }
-    });
-    for (const process in open) {
-        for (const request of open[process]) {
-            if (!request.at) continue;
-            found.push({from: request.at, to: {lane: process, step: steps.length - 1}, kind: "message late open", text: request.verb + ": no answer yet"});
-        }
-    }
-    return found;
-}
-
-function arrive(step, k, word, list, connects, fired, found) {
-    const here = {lane: step.process, step: k}, text = step.label + (step.remark ? ": " + step.remark : "");
-    // "create-reply", "reply", "reply/2": the answer to the oldest request of that verb, if it is named, and handle.
-    const reply = /^(?:(.*)-)?reply(?:\/(\d+))?$/.exec(word), isLost = /^(lost|late)/.test(step.remark);
-    const fits = (one) => (!reply[1] || one.verb === reply[1]) && (!one.at || one.handle === reply[2]);
-    const at = reply ? Math.max(0, list.findIndex(fits)) : -1;
-    const request = at >= 0 ? list.splice(at, 1)[0] : undefined;
-    if (request && request.at) {
-        found.push({from: request.at, to: here, kind: isLost ? "lost" : "message", text: text});
-    } else if (request) {
-        found.push({from: {lane: here.lane, step: request.step}, to: {lane: "s1", step: k}, kind: "lost", text: text});
-    } else if (/connect|expire/.test(word) && connects[step.process]) {
-        if (/connected$/.test(word)) found.push({from: connects[step.process], to: here, kind: "message", text: text});
-    } else if (fired.length > 0) {
-        const since = fired.shift(), session = connects[step.process];
-        found.push({from: {lane: session ? session.lane : "s1", step: since}, to: here, kind: "watch", text: text});
-    }
-}
-
-// Bars on the lane of a process: {process, track, from, to, text}; `to` is undefined while it lasts. Tracks, from the
-// left: session, node, wait, held, belief.
-function findBars() {
-    const bars = [], open = new Map();
-    const begin = (key, process, track, k, text) => {
-        finish(key, k);
-        const beside = [...open.values()].filter((bar) => bar.process === process && bar.track === track);
-        const places = new Set(beside.map((bar) => bar.place));
-        let place = 0;
-        while (places.has(place)) place++;
-        const bar = {process: process, track: track, place: place, from: k, to: undefined, text: text};
-        open.set(key, bar);
-        bars.push(bar);
-    };
-    const finish = (key, k) => {
-        if (open.has(key)) open.get(key).to = k;
-        open.delete(key);
-    };
-    const finishAll = (start, k) => [...open.keys()].filter((key) => key.startsWith(start)).forEach((key) => finish(key, k));
-    const claim = (event) => JSON.stringify([event.process, event.lock, event.owner]);
-    // A hold is there as long as its process has a contender node of the lock: nodes has their czxids, by claim's lock.
-    const nodes = new Map(), of = (event) => JSON.stringify([event.process, event.lock]);
-    steps.forEach((step, k) => {
-        for (const event of step.events) {
-            switch (event.kind) {
-            case "session-opened": begin("session " + event.session, event.process, "session", k, "session " + event.session); break;
-            case "session-closing": case "session-closed": finish("session " + event.session, k); break;
-            case "node-created":
-                if (event.node_role === 1 && event.process) {
-                    nodes.set(event.czxid, of(event));
-                    begin("node " + event.czxid, event.process, "node", k, event.path + " (" + event.czxid + ")");
-                }
-                break;
-            case "node-deleted":
-                finish("node " + event.czxid, k);
-                nodes.delete(event.czxid);
-                if (![...nodes.values()].includes(of(event))) finishAll("held " + of(event).slice(0, -1), k);
-                break;
-            case "asked": begin("wait " + claim(event), event.process, "wait", k, "waits for " + event.lock); break;
-            case "granted":
-                finish("wait " + claim(event), k);
-                if ([...nodes.values()].includes(of(event))) {
-                    begin("held " + claim(event), event.process, "held", k, "holds " + event.lock + ", token " + event.token);
-                }
-                break;
-            case "failed": finish("wait " + claim(event), k); break;
-            case "released": if (event.depth === 0) finish("held " + claim(event), k); break;
-            case "hold-lost": finish("held " + claim(event), k); break;
-            case "crashed": case "stopped":
-                finishAll("wait " + JSON.stringify([event.process]).slice(0, -1), k);
-                finishAll("held " + JSON.stringify([event.process]).slice(0, -1), k);
-                break;
-            }
-        }
-        const now = new Set();
-        for (const belief of step.beliefs) {
-            const key = "belief " + claim(belief) + belief.belief;
-            now.add(key);
-            if (!open.has(key)) {
-                begin(key, belief.process, belief.belief === "held" ? "belief" : "doubt", k, "believes " + belief.lock + ": " + belief.belief);
-            }
-        }
-        [...open.keys()].filter((key) => key.startsWith("belief ") && !now.has(key)).forEach((key) => finish(key, k));
-    });
-    return bars;
-}
-
-// The contenders behind step k, in the order in which their nodes were created: [{lock, process, czxid, path, since}].
-function lineAt(k) {
-    const line = new Map();
-    for (let i = 0; i <= k; i++) {
-        for (const event of steps[i].events) {
-            if (event.kind === "node-created" && event.node_role === 1) {
-                line.set(event.czxid, {lock: event.lock, process: event.process, czxid: event.czxid, path: event.path, session: event.session, since: i});
-            } else if (event.kind === "node-deleted") {
-                line.delete(event.czxid);
-            }
-        }
-    }
-    return [...line.values()].sort((a, b) => a.czxid - b.czxid);
-}
-
-// ---- where things are ----
-
-const LINE = 18, TEXT = 580, TRACKS = ["session", "node", "wait", "held", "belief"];
-const WIDTH = 13, PROCESS = 120, SERVER = 70;
-const lanes = [];
-let right = TEXT;
-for (const name of head.processes) { lanes.push({name: name, at: right + PROCESS / 2}); right += PROCESS; }
-for (let s = 1; s <= head.servers; s++) { lanes.push({name: "s" + s, at: right + SERVER / 2}); right += SERVER; }
-const laneOf = new Map(lanes.map((lane) => [lane.name, lane.at]));
-const messages = findMessages(), bars = findBars();
-// Tracks on which bars stand beside each other.
-const crowded = new Set(bars.filter((bar) => bar.place > 0).map((bar) => bar.process + " " + bar.track));
-const texts = steps.map((step) => (step.label + " " + step.remark + " " + (step.note || "") + "\n" + step.text.join("\n") + "\n" +
-                                   step.violated.map((one) => one.property + ": " + one.why).join("\n")).toLowerCase());
-let shown = [], top = [], height = 0, rowOf = [];
+const texts = steps.map((step) => (stepLabel(step) + " " + (step.note || "") + "\n" + eventLines(step).join("\n") + "\n" +
+                                   step.violated.map((one) => one.property + ": " + plain(one.why)).join("\n")).toLowerCase());
+let shown = [], top = [], gaps = [], height = 0, rowOf = [], lines = [];
 let picked = 0, word = "", timer = 0;
 
 const FILTERS = [["all", "all steps", () => true],
@@ -227,28 +155,36 @@ const FILTERS = [["all", "all steps", () => true],
 function layOut() {
     const filter = FILTERS.find((one) => one[0] === byId("filter").value) || FILTERS[0];
     const withClock = byId("clock").checked;
+    placeLanes();
     shown = [];
     top = [];
+    gaps = [];
+    lines = [];
     rowOf = new Array(steps.length);
     height = 6;
     steps.forEach((step, k) => {
-        const plain = step.kind === "advance" && step.text.length === 0 && step.violated.length === 0;
-        const wanted = filter[2](step) && (withClock || !plain || filter[0] !== "all");
+        const quiet = step.kind === "advance" && step.text.length === 0 && step.violated.length === 0;
+        const wanted = filter[2](step) && (withClock || !quiet || filter[0] !== "all");
         if (wanted || step.violated.length > 0 || k === 0) {
+            // The clock has moved in steps that are not shown.
+            const gap = k > 0 && step.kind !== "advance" ? step.now_ms - steps[shown[shown.length - 1]].now_ms : 0;
+            gaps.push(gap);
             shown.push(k);
             top.push(height);
-            height += LINE * (1 + (step.note ? 1 : 0) + step.text.length + step.violated.length) + 2;
+            lines.push(linesOf(step, k));
+            height += (gap > 0 ? GAP : 0) + LINE * lines[lines.length - 1].length + 3;
         }
         rowOf[k] = shown.length - 1;
     });
+    height += 8;
     byId("rows").style.height = height + "px";
-    byId("rows").style.width = right + 20 + "px";
+    showLanes();
 }
 
 // The y coordinate of a step's line. A step that is not shown is where the next shown one begins.
 function y(k) {
     const row = rowOf[k];
-    return shown[row] === k ? top[row] + LINE / 2 : (row + 1 < top.length ? top[row + 1] - 1 : height);
+    return shown[row] === k ? top[row] + (gaps[row] > 0 ? GAP : 0) + LINE / 2 : (row + 1 < top.length ? top[row + 1] - 1 : height);
 }
 
 function rowAt(pixel) {
@@ -260,6 +196,26 @@ function rowAt(pixel) {
     return low;
 }
 
+function showLanes() {
+    const box = byId("lanes");
+    box.replaceChildren();
+    box.style.width = byId("rows").style.width;
+    const put = (cls, text, x, title) => {
+        const name = element("span", cls, text);
+        name.style.left = x + "px";
+        if (title) name.title = title;
+        box.append(name);
+    };
+    put("unit", "step", NUMBER / 2);
+    if (clockWidth > 0) put("unit", "clock", NUMBER + clockWidth / 2);
+    for (const lane of lanes) {
+        put("", lane.name, lane.at, (lane.server ? "server " : "process ") + lane.name);
+        if (lane.owners.length > 1) {
+            for (const owner of lane.owners) put("owner", String(owner), lane.left + lane.tracks["held" + owner] + 4, "owner " + owner + " of " + lane.name);
+        }
+    }
+}
+
 // ---- drawing: the rows that can be seen, and what crosses them ----
 
 function drawRow(row) {
@@ -267,71 +223,92 @@ function drawRow(row) {
     item.id = "step-" + k;
     item.style.top = top[row] + "px";
     item.style.height = (row + 1 < top.length ? top[row + 1] : height) - top[row] + "px";
+    item.style.paddingLeft = NUMBER + clockWidth + 8 + "px";
     item.classList.toggle("picked", k === picked);
     item.classList.toggle("fault", Boolean(step.fault));
     item.classList.toggle("bad", step.violated.length > 0);
+    if (k === picked) item.setAttribute("aria-current", "step");
+    if (gaps[row] > 0) item.append(element("span", "gap", "clock +" + duration(gaps[row])));
     item.append(element("span", "number", step.number || "-"));
-    const label = element("span", "label");
-    label.title = step.label + (step.remark ? ": " + step.remark : "");
-    addMarked(label, (step.label || "the beginning") + (step.remark ? ": " + step.remark : ""), word);
-    item.append(label);
-    for (const line of (step.note ? [step.note] : []).concat(step.text)) {
-        const event = element("span", "event");
-        event.title = line;
-        addMarked(event, line.replace(/^\[ *(\d+)ms\] /, "$1 ms  "), word);
-        item.append(event);
-    }
-    for (const one of step.violated) {
-        const why = element("span", "why");
-        why.title = one.why;
-        addMarked(why, "\u2718 " + one.property, word);
-        item.append(why);
+    if (clockWidth > 0) item.append(element("span", "clock", duration(step.now_ms)));
+    for (const [cls, text, whole] of lines[row]) {
+        const line = element("span", cls);
+        line.style.width = textWidth + "px";
+        line.title = whole;
+        addMarked(line, text, word);
+        item.append(line);
     }
     item.addEventListener("click", () => pick(k, false));
     return item;
 }
 
-function withTitle(shape, text) {
-    const title = drawn("title", {});
-    title.textContent = text;
-    shape.append(title);
-    return shape;
-}
-
-function drawBar(svg, bar, first, last) {
-    const to = bar.to === undefined ? height - 4 : y(bar.to);
-    if (y(bar.from) > last || to < first) return;
-    const place = TRACKS.indexOf(bar.track === "doubt" ? "belief" : bar.track);
-    const x = laneOf.get(bar.process) - PROCESS / 2 + 14 + place * WIDTH + (place > 2 ? 12 : 0);
-    const narrow = bar.track === "session" ? 3 : crowded.has(bar.process + " " + bar.track) ? 4 : 8;
-    const size = {x: x + Math.min(bar.place, 2) * 5, y: y(bar.from), width: narrow, height: Math.max(4, to - y(bar.from))};
-    svg.append(withTitle(drawn("rect", size, "hover s-" + bar.track), bar.text));
-}
-
-function drawMessage(svg, message, first, last) {
-    const x1 = laneOf.get(message.from.lane), x2 = laneOf.get(message.to.lane);
-    let y1 = y(message.from.step), y2 = y(message.to.step);
-    if (x1 === undefined || x2 === undefined || Math.max(y1, y2) < first || Math.min(y1, y2) > last) return;
-    const side = x2 > x1 ? 1 : -1, fromX = x1, lost = message.kind === "lost";
-    // A lost message ends close to its sender, so that its cross stands on no other lane.
-    const part = lost ? Math.min(1, 28 / Math.abs(x2 - x1)) : 1;
-    const toX = lost ? x1 + (x2 - x1) * part : x2 - side * 4, toY = lost ? y1 + (y2 - y1) * part : y2;
-    svg.append(withTitle(drawn("line", {x1: fromX, y1: y1, x2: toX, y2: toY}, "hover message " + message.kind), message.text));
-    if (lost) {
-        svg.append(drawn("path", {d: `M${toX - 5} ${toY - 5}l10 10m0 -10l-10 10`}, "cross"));
-    } else if (!/open/.test(message.kind)) {
-        const angle = Math.atan2(toY - y1, toX - fromX) * 180 / Math.PI;
-        svg.append(drawn("path", {d: "M0 0L-8 -3.5L-8 3.5Z", transform: `translate(${toX} ${toY}) rotate(${angle})`}, "head"));
+// A span of a fault stands behind the lane of its process or server, or behind those of all servers.
+function drawSpan(svg, span, first, last) {
+    const from = y(span.from), to = span.to === undefined ? height - 4 : y(span.to);
+    if (from > last || to < first) return;
+    for (const lane of lanes) {
+        if (lane.name === span.process || lane.name === span.server || (!span.process && !span.server && lane.server)) {
+            const size = {x: lane.left + 2, y: from, width: lane.width - 4, height: Math.max(6, to - from)};
+            svg.append(withTitle(drawn("rect", size, "over span"), span.text));
+        }
     }
 }
 
+function drawBar(svg, bar, first, last) {
+    const from = y(bar.from), to = bar.to === undefined ? height - 4 : y(bar.to);
+    if (from > last || to < first) return;
+    const lane = laneOf.get(bar.process), thick = THICK[bar.group];
+    const x = lane.left + lane.tracks[bar.group + bar.owner] + Math.min(bar.place, 3) * thick;
+    const piece = (begin, stop, cls) => svg.append(withTitle(drawn("rect",
+        {x: x, y: begin, width: thick - 2, height: Math.max(4, stop - begin)}, "over " + cls), bar.text));
+    const over = bar.over === undefined ? to : Math.min(to, y(bar.over));
+    if (over > from || bar.over === undefined) piece(from, over, "s-" + bar.track);
+    if (over < to) piece(over, to, bar.track === "session" ? "untold" : "ended");
+    if (bar.mark) {
+        const at = {d: `M${x - 3} ${over - 4}l8 8m0 -8l-8 8`};
+        svg.append(withTitle(drawn("path", at, "over " + (bar.mark === "expired" ? "cross" : "shut")), bar.text));
+    }
+}
+
+function drawMessage(svg, message, first, last) {
+    const from = laneOf.get(message.from.lane), to = laneOf.get(message.to.lane);
+    let y1 = y(message.from.step), y2 = y(message.to.step);
+    if (!from || !to || message.kind === "none" || Math.max(y1, y2) < first || Math.min(y1, y2) > last) return;
+    const x1 = from.at, x2 = to.at, side = x2 > x1 ? 1 : -1, lost = message.kind === "lost", open = /open/.test(message.kind);
+    // A lost message ends close to its sender, so that its cross stands on no other lane.
+    const part = lost ? Math.min(1, 30 / Math.abs(x2 - x1)) : 1;
+    if (open) y2 = Math.max(y2, y1) + LINE * 0.6;
+    const toX = lost ? x1 + (x2 - x1) * part : open ? x2 - side * 10 : x2 - side * 4, toY = lost ? y1 + (y2 - y1) * part : y2;
+    const group = drawn("g", {}, "arrow"), ends = {x1: x1, y1: y1, x2: toX, y2: toY};
+    withTitle(group, message.text);
+    group.append(drawn("line", ends, "near"), drawn("line", ends, "message " + message.kind));
+    if (lost) {
+        const text = drawn("text", {x: toX + side * 8, y: toY + 4, "text-anchor": side > 0 ? "start" : "end"}, "told lost-text");
+        text.textContent = "lost";
+        group.append(drawn("path", {d: `M${toX - 5} ${toY - 5}l10 10m0 -10l-10 10`}, "cross"), text);
+    } else {
+        const angle = Math.atan2(toY - y1, toX - x1) * 180 / Math.PI;
+        group.append(drawn("path", {d: "M0 0L-8 -3.5L-8 3.5Z", transform: `translate(${toX} ${toY}) rotate(${angle})`},
+                           open ? "head hollow" : /watch/.test(message.kind) ? "head woken" : "head"));
+    }
+    group.addEventListener("click", () => pick(message.to.step, false));
+    svg.append(group);
+}
+
+// A step stands on the lane where it happens: at its server, or at its process.
 function drawMarks(svg, row) {
     const k = shown[row], step = steps[k], at = y(k);
-    // A request is read at its server.
-    const server = step.kind === "apply" || step.kind === "linger" ? step.label.split(" ")[1] : undefined;
-    const x = laneOf.get(laneOf.has(server) ? server : step.process);
-    if (x !== undefined) svg.append(drawn("circle", {cx: x, cy: at, r: step.fault ? 5 : 3}, step.fault ? "boom" : "dot"));
-    else if (step.fault) svg.append(drawn("rect", {x: right - 8, y: at - 5, width: 10, height: 10}, "boom"));
+    const sends = step.delivers || step.kind === "connect" || step.kind === "handshake";
+    const lane = laneOf.get(step.server && !sends ? step.server : step.process);
+    if (lane !== undefined) svg.append(drawn("circle", {cx: lane.at, cy: at, r: step.fault ? 5 : 3}, step.fault ? "boom" : "dot"));
+    else if (step.fault) svg.append(drawn("rect", {x: right - 10, y: at - 5, width: 10, height: 10}, "boom"));
+}
+
+function drawPatterns(svg) {
+    const patterns = drawn("defs", {}), hatch = drawn("pattern", {id: "hatch", width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)"});
+    hatch.append(drawn("rect", {width: 5, height: 5}, "hatch-back"), drawn("rect", {width: 2.4, height: 5}, "hatch-line"));
+    patterns.append(hatch);
+    svg.append(patterns);
 }
 
 let pending = false;
@@ -344,15 +321,17 @@ function draw() {
     const rows = [];
     for (let row = from; row <= to; row++) rows.push(drawRow(row));
     story.replaceChildren(...rows);
-    const begin = Math.max(0, first);
-    svg.setAttribute("width", right + 20);
-    svg.setAttribute("height", Math.max(1, Math.min(height, last) - begin));
-    svg.setAttribute("viewBox", `0 ${begin} ${right + 20} ${Math.max(1, Math.min(height, last) - begin)}`);
+    const begin = Math.max(0, first), size = Math.max(1, Math.min(height, last) - begin);
+    svg.setAttribute("width", right);
+    svg.setAttribute("height", size);
+    svg.setAttribute("viewBox", `0 ${begin} ${right} ${size}`);
     svg.style.top = begin + "px";
     svg.replaceChildren();
+    drawPatterns(svg);
+    for (const span of spans) drawSpan(svg, span, begin, last);
     for (const lane of lanes) svg.append(drawn("line", {x1: lane.at, x2: lane.at, y1: begin, y2: last}, "lane"));
     for (const bar of bars) drawBar(svg, bar, begin, last);
-    for (const message of messages) drawMessage(svg, message, begin, last);
+    for (const message of messages.found) drawMessage(svg, message, begin, last);
     for (let row = from; row <= to; row++) drawMarks(svg, row);
 }
 
@@ -361,6 +340,12 @@ function drawSoon() {
         pending = true;
         requestAnimationFrame(draw);
     }
+}
+
+function layOutAgain() {
+    layOut();
+    bring(picked);
+    drawSoon();
 }
 
 // ---- the panel ----
@@ -376,7 +361,11 @@ function showState(k) {
 function showLine(k) {
     const line = lineAt(k), table = element("table");
     const titles = element("tr");
-    for (const title of ["lock", "place", "process", "node", "number", "session"]) titles.append(element("th", "", title));
+    for (const title of ["lock", "place", "process", "node", "number", "session"]) {
+        const cell = element("th", "", title);
+        cell.scope = "col";
+        titles.append(cell);
+    }
     table.append(titles);
     const places = {};
     for (const one of line) {
@@ -408,11 +397,17 @@ function showPanel(k) {
     const step = steps[k], detail = byId("detail");
     byId("chosen").textContent = (step.number ? "step " + step.number + ": " : "") + (step.label || "the beginning");
     detail.replaceChildren();
-    if (step.remark) detail.append(element("p", "", step.remark));
+    if (step.request) detail.append(element("p", "", "request: " + step.request.text));
+    if (step.carries === "request" && step.brings && !step.request) detail.append(element("p", "", "request: " + step.brings));
+    const answer = step.remark || (step.carries && step.carries !== "request" ? step.brings : "");
+    if (answer) detail.append(element("p", "", (step.carries === "reply" ? "answer: " : "") + answer));
     if (step.note) detail.append(element("p", "", step.note));
-    for (const line of step.text) detail.append(element("p", "", line));
-    for (const one of step.violated) detail.append(element("p", "bad", one.property + ": " + one.why));
-    if (head.timed) detail.append(element("p", "", "at " + step.now_ms + " ms"));
+    for (const line of eventLines(step)) detail.append(element("p", "", line));
+    for (const one of step.violated) {
+        detail.append(element("p", "bad", one.property + ": " + plain(one.why)), element("p", "owed", "owed: " + one.promised));
+    }
+    for (const line of owedLines(step, k)) detail.append(element("p", "owed", line));
+    if (head.timed) detail.append(element("p", "", "at " + duration(step.now_ms)));
     showLine(k);
     showState(k);
     showChoices(k);
@@ -451,6 +446,7 @@ function play(on) {
     clearInterval(timer);
     timer = on ? setInterval(() => rowOf[picked] + 1 < shown.length ? move(1) : play(false), 400) : 0;
     byId("play").textContent = on ? "stop" : "play";
+    byId("now").setAttribute("aria-live", on ? "off" : "polite"); // a run that plays is not read out
 }
 
 const bad = steps.map((step, k) => step.violated.length > 0 ? k : -1).filter((k) => k >= 0);
@@ -471,8 +467,8 @@ function listen() {
     byId("bad").addEventListener("click", nextBad);
     byId("bad").disabled = bad.length === 0;
     byId("slider").addEventListener("input", (event) => pick(Number(event.target.value)));
-    byId("filter").addEventListener("change", () => { layOut(); bring(picked); drawSoon(); });
-    byId("clock").addEventListener("change", () => { layOut(); bring(picked); drawSoon(); });
+    byId("filter").addEventListener("change", layOutAgain);
+    byId("clock").addEventListener("change", layOutAgain);
     byId("search").addEventListener("input", (event) => {
         word = event.target.value.toLowerCase();
         if (word && !texts[picked].includes(word)) findWord(1);
@@ -484,7 +480,7 @@ function listen() {
     byId("scheme").addEventListener("click", () => document.documentElement.classList.toggle("dark"));
     byId("copy").addEventListener("click", copy);
     byId("scroll").addEventListener("scroll", drawSoon);
-    window.addEventListener("resize", drawSoon);
+    window.addEventListener("resize", layOutAgain);
     window.addEventListener("beforeprint", draw);
     window.addEventListener("hashchange", fromLink);
     document.addEventListener("keydown", (event) => {
@@ -519,15 +515,29 @@ function fromLink() {
 
 // ---- the head of the page ----
 
+function clockWords() {
+    if (!head.timed) return "without a clock: messages, timers and expiries take any time";
+    const latency = head.latency_min_ms === head.latency_max_ms ? duration(head.latency_min_ms) : duration(head.latency_min_ms) + " to " + duration(head.latency_max_ms);
+    return "a message takes " + latency + (head.session_timeout_ms === undefined ? "" : ", sessions time out after " + duration(head.session_timeout_ms));
+}
+
 function showHead() {
     document.title = "lockstep: " + head.scenario;
     byId("title").textContent = head.scenario;
     byId("about").textContent = "recipe " + head.recipe + ", " + head.coordinator + ", " + head.schedule +
-        (head.schedule === "directed" ? "" : ", seed " + head.seed) + ", " + end.actions + " steps, lockstep " + head.version;
+        (head.schedule === "directed" ? "" : ", seed " + head.seed) + ", " + end.actions + " steps, lockstep " + head.version + "; " + clockWords();
     byId("paste").textContent = head.again;
     for (const one of end.violated) {
-        const box = element("div", "sentence");
-        box.append(element("b", "", "\u2718 " + one.property), ": " + one.why, element("span", "promised", "promised: " + one.promised));
+        const box = element("div", "sentence"), k = steps.findIndex((step) => step.violated.some((other) => other.property === one.property));
+        const name = element("b", "", "\u2718 " + one.property);
+        box.append(name, ": " + plain(one.why) + " ");
+        if (k >= 0) {
+            const link = element("a", "", "show");
+            link.href = "#step=" + k;
+            link.setAttribute("aria-label", "show the violation of " + one.property);
+            box.append(link);
+        }
+        box.append(element("span", "promised", "promised: " + one.promised));
         byId("verdict").append(box);
     }
     if (end.violated.length === 0) byId("verdict").append(element("div", "holds", "\u2714 no property is violated in this run"));
@@ -535,31 +545,27 @@ function showHead() {
     byId("scenario").textContent = head.text;
 }
 
-function showLegend() {
-    const kinds = [["session", "session alive"], ["node", "contender's node is there"], ["wait", "waits"],
-        ["held", "holds by the coordinator: granted, and its node is there"], ["belief", "believes that it holds"], ["doubt", "no longer sure"]];
-    for (const [track, text] of kinds) {
-        const box = element("span"), svg = drawn("svg", {width: 12, height: 14});
-        svg.append(drawn("rect", {x: 2, y: 1, width: track === "session" ? 3 : 8, height: 12}, "s-" + track));
-        box.append(svg, text);
-        byId("legend").append(box);
-    }
-    for (const [cls, text] of [["message", "message"], ["message late", "late, or still under way"], ["message lost", "lost"], ["message watch", "watch fired"]]) {
-        const box = element("span"), svg = drawn("svg", {width: 28, height: 14});
-        svg.append(drawn("line", {x1: 1, x2: 27, y1: 7, y2: 7}, cls));
-        box.append(svg, text);
-        byId("legend").append(box);
-    }
-    const box = element("span"), svg = drawn("svg", {width: 14, height: 14});
-    svg.append(drawn("circle", {cx: 7, cy: 7, r: 5}, "boom"));
-    box.append(svg, "fault");
+// Adds a mark and its meaning to the legend.
+function explain(width, shapes, text) {
+    const box = element("span"), svg = drawn("svg", {width: width, height: 14, "aria-hidden": "true"});
+    svg.append(...shapes);
+    box.append(svg, text);
     byId("legend").append(box);
-    for (const lane of lanes) {
-        const name = element("span", "", lane.name);
-        name.style.left = lane.at + "px";
-        byId("lanes").append(name);
+}
+
+function showLegend() {
+    const kinds = [["session", "session alive"], ["untold", "session over, its process not told yet"], ["node", "contender is there"], ["ended", "its session is over"],
+        ["wait", "waits"], ["held", "holds by the coordinator: granted, and its contender is there"], ["belief", "believes that it holds"], ["doubt", "no longer sure"]];
+    for (const [track, text] of kinds) {
+        const width = /session|untold/.test(track) ? 3 : 7;
+        explain(12, [drawn("rect", {x: 2, y: 1, width: width, height: 12}, /untold|ended/.test(track) ? track : "s-" + track)], text);
     }
-    byId("lanes").style.width = right + 20 + "px";
+    for (const [cls, text] of [["message", "message"], ["message late", "late, or still under way"], ["message lost", "lost"], ["message watch", "message that wakes"]]) {
+        explain(28, [drawn("line", {x1: 1, x2: 27, y1: 7, y2: 7}, cls)], text);
+    }
+    explain(14, [drawn("circle", {cx: 7, cy: 7, r: 5}, "boom")], "fault");
+    explain(14, [drawn("rect", {x: 1, y: 1, width: 12, height: 12}, "span")], "a fault lasts: pause, cut off, outage");
+    explain(14, [drawn("path", {d: "M3 3l8 8m0 -8l-8 8"}, "cross")], "expired, or lost");
 }
 
 if (window.matchMedia("(prefers-color-scheme: dark)").matches) document.documentElement.classList.add("dark");
@@ -570,11 +576,11 @@ for (const [value, text] of FILTERS) {
 }
 byId("slider").max = steps.length - 1;
 byId("clock").checked = false;
+byId("marks").open = window.innerWidth > 900;
 showHead();
 showLegend();
 layOut();
 listen();
 const link = /^#step=(\d+)$/.exec(location.hash);
 pick(link ? Number(link[1]) : bad.length > 0 ? bad[0] : 0);
-window.lockstep = {run: run, stateAt: stateAt, picked: () => picked, pick: pick};
-})();
+window.lockstep = {run: run, stateAt: stateAt, picked: () => picked, pick: pick, messages: messages.found, bars: bars, spans: spans, lanes: lanes, y: y, plain: plain};
