@@ -37,6 +37,14 @@ static struct check_record *place_of(struct check_table *table, int lock, int pr
     return table_get(table, RECORD_PLACE, lock, process, 0);
 }
 
+/* Returns whether the flags of a record fit each other, its numbers, and the kind of nodes. */
+static bool is_sound(const struct check_context *context, const struct check_record *place)
+{
+    unsigned none = place->flags & PLACE_NONE;
+    return none == 0 || (none != PLACE_NONE && place->czxid == 0 && place->deletion_zxid == 0 &&
+                         (none != PLACE_WANTED || context->queues));
+}
+
 static void take_place(struct check_table *table, const struct check_context *context,
                        const struct event *event)
 {
@@ -86,7 +94,7 @@ static void pass_over(struct check_table *table, const struct check_context *con
 {
     struct check_record *place = group_first_record(table, context, RECORD_PLACE, event->lock);
     for (; place; place = group_next_record(table, context, place)) {
-        LS_ASSERT((place->flags & PLACE_NONE) == 0 || place->deletion_zxid == 0);
+        LS_ASSERT(is_sound(context, place));
         if (place->process == event->process || (place->flags & PLACE_NONE))
             continue;
         note->premises = 1;
@@ -146,7 +154,7 @@ static void judge_rest(struct check_table *table, const struct check_context *co
 {
     struct check_record *place = table_first(table, RECORD_PLACE);
     while (place) {
-        LS_ASSERT((place->flags & PLACE_NONE) != PLACE_NONE);
+        LS_ASSERT(is_sound(context, place));
         judge_overtaken(context, place, note);
         if (place->flags & PLACE_UNCLEAN) {
             table_drop(table, place);

@@ -141,8 +141,10 @@ static void drop_matching(struct check_table *table, enum record_kind kind, int 
     if (!has_kind(table, kind))
         return;
     uint32_t index = lower_bound(table, key_of(kind, lock < 0 ? 0 : lock, 0, 0), INT64_MIN);
-    while (index < table->used && table->record[index].kind == kind) {
+    uint32_t first = index, used = table->used;
+    for (uint32_t seen = 0; index < table->used && table->record[index].kind == kind; seen++) {
         struct check_record *record = &table->record[index];
+        LS_ASSERT(index - first + used - table->used == seen);
         if (record->process == process && (lock < 0 || record->lock == lock))
             table_drop(table, record);
         else

@@ -235,11 +235,18 @@ uint64_t memo_ask(const struct memo *memo, int group, const struct memo_state *s
     return key;
 }
 
+static bool is_entry_of(const struct memo *memo, uint32_t place, int group)
+{
+    return place < memo->words && ((struct entry *)at_place(memo, place))->group == (uint32_t)group;
+}
+
 uint32_t memo_same(const struct memo *memo, int group, const uint64_t changed[2])
 {
     const struct scope *scope = &memo->scope[group];
     bool same = ((scope->bits[0] & changed[0]) | (scope->bits[1] & changed[1])) == 0;
-    return same && memo->last[group] != 0 ? memo->last[group] : MEMO_NONE;
+    uint32_t place = same ? memo->last[group] : MEMO_NONE;
+    LS_ASSERT(place == MEMO_NONE || is_entry_of(memo, place, group));
+    return place;
 }
 
 uint32_t memo_entry(struct memo *memo, int group, const struct memo_state *state, uint64_t key)

@@ -66,10 +66,18 @@ void link_receive(int client, int slot, struct zk_message *message)
     }
 }
 
+/* Returns whether requests fail with this code in this state. Each way in which a session ends has a code. */
+static bool is_failure_in(int state, int rc)
+{
+    return rc == ZCLOSING || (state == ZOO_EXPIRED_SESSION_STATE ? rc == ZSESSIONEXPIRED
+                              : state == ZOO_AUTH_FAILED_STATE   ? rc == ZAUTHFAILED
+                                                                 : rc != ZOK);
+}
+
 static void queue_failure(int client, int slot, int op, code_ref completion, const void *data, void *out,
                           int out_size, int rc)
 {
-    LS_ASSERT(rc != ZOK);
+    LS_ASSERT(is_failure_in(handle_at(client, slot)->state, rc));
     struct zk_message message = {.rec = {.tag = MESSAGE_REPLY, .size = sizeof message + 8, .word = 1}};
     _Alignas(8) unsigned char space[sizeof message + 8] = {0};
     message.op = (uint8_t)op;

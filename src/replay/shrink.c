@@ -68,6 +68,7 @@ static void swap_in(struct shrink *s)
     struct attempt_list list = s->best;
     s->best = s->trial;
     s->trial = list;
+    LS_ASSERT(s->best.choice != s->trial.choice && s->best.choice != s->candidate.choice);
     s->declared = s->attempt.scenario.options.processes;
     LS_ASSERT(s->best.count <= s->trial.count && s->best.faults <= s->trial.faults);
 }

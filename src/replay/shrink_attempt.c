@@ -350,7 +350,9 @@ static bool follow(struct attempt *attempt, const struct attempt_list *in, struc
     if (how.finish && !attempt_violated(attempt)) {
         finish(attempt);
     }
-    return attempt_ends(attempt);
+    bool shown = attempt_ends(attempt);
+    LS_ASSERT(attempt->limit < 0 || (uint64_t)out->steps == attempt->run.steps);
+    return shown;
 }
 
 /* A mark needs a search of all states that can follow, which is slow. So the list is followed without these

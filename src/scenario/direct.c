@@ -68,8 +68,17 @@ static void pass_time(struct run *run, int ms)
     }
 }
 
-static void do_command(struct run *run, const struct scenario_command *command)
+static bool is_of(const struct run *run, const struct scenario_group *group,
+                  const struct scenario_command *command)
 {
+    ptrdiff_t index = command - run->setup.scenario->command;
+    return index >= group->first && index < group->first + group->count;
+}
+
+static void do_command(struct run *run, const struct scenario_group *group,
+                       const struct scenario_command *command)
+{
+    LS_ASSERT(is_of(run, group, command));
     switch ((enum scenario_step)command->step) {
     case STEP_ACTION:
         do_action(run, command);
@@ -110,7 +119,7 @@ void direct_group(struct run *run, const struct scenario_group *group)
 {
     LS_ASSERT(group->first >= 0 && group->first + group->count <= run->setup.scenario->commands);
     for (int i = 0; i < group->count && !run_trouble(run); i++) {
-        do_command(run, &run->setup.scenario->command[group->first + i]);
+        do_command(run, group, &run->setup.scenario->command[group->first + i]);
     }
 }
 

@@ -264,6 +264,14 @@ bool world_same_action(const struct action *a, const struct action *b)
            same_rest;
 }
 
+static void pay(struct world_state *state, int fault)
+{
+    state->budget[fault]--;
+    if (state->budget_total != 255) {
+        state->budget_total--;
+    }
+}
+
 void action_pay(const struct action *action, bool due)
 {
     int fault = world_fault_of(action);
@@ -275,9 +283,8 @@ void action_pay(const struct action *action, bool due)
         return; /* a fault of a script needs no budget */
     }
     the_world.paid |= 1u << fault;
+    int left = state->budget[fault];
     struct world_state *paid = state_mark();
-    paid->budget[fault]--;
-    if (paid->budget_total != 255) {
-        paid->budget_total--;
-    }
+    pay(paid, fault);
+    LS_ASSERT(paid->budget[fault] == left - 1);
 }

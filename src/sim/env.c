@@ -291,6 +291,12 @@ static struct rec *behind(const struct pack *pack, const char *name, const struc
     return NULL;
 }
 
+static bool is_in_order(const struct timer *timer, const struct timer *next)
+{
+    int order = next != NULL ? strcmp(timer_name(timer), timer_name(next)) : -1;
+    return order < 0 || (order == 0 && timer->timer < next->timer);
+}
+
 /* Returns the moment `delay_ms` from now; INT32_MAX = beyond the clock's range, it never comes. */
 static int32_t later(uint32_t delay_ms)
 {
@@ -321,6 +327,7 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
     armed->due_ms = the_world.options.timed ? later(delay_ms) : 0;
     armed->timer = timer;
     armed->ctx = ctx;
+    LS_ASSERT(is_in_order(armed, (struct timer *)pack_next(&pack, &armed->rec)));
     timer->armed = 1;
     return 0;
 }

@@ -72,11 +72,13 @@ void *heap_alloc(int p, size_t size, enum heap_owner owner)
         if (chunk->owner != HEAP_FREE || chunk->size < need) {
             continue;
         }
+        uint32_t end = at + chunk->size;
         if (chunk->size > need) {
             LS_ASSERT(chunk->size - need >= sizeof *chunk);
             chunk_at(heap, at + need)->size = chunk->size - need;
         }
         chunk->size = need;
+        LS_ASSERT(at + need == end || at + need + chunk_at(heap, at + need)->size == end);
         chunk->owner = owner;
         return chunk + 1;
     }

@@ -250,9 +250,11 @@ static bool enlarge(struct visited *visited)
         return false;
     }
     size_t count = 0;
+    uint64_t moved = 0;
     set_places(visited, places);
     for (uint64_t i = before + PLACES_BEHIND; i-- > 0;) {
         uint64_t key = take(visited, i);
+        moved += key != 0;
         if (key != 0 && home_of(key, places) <= i) {
             LS_ASSERT(count < behind);
             aside[count++] = key;
@@ -265,6 +267,7 @@ static bool enlarge(struct visited *visited)
         put(visited, aside[--count]);
     }
     free(aside);
+    LS_ASSERT(moved == visited_count(visited));
     return true;
 }
 

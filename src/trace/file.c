@@ -250,6 +250,7 @@ static int read_scenario(struct reader *r)
             return wrong(r, &line, "'|' and a line of the scenario");
         }
         size_t skip = r->cursor.size > 1 ? 2 : 1;
+        LS_ASSERT(skip <= r->cursor.size);
         memmove(out, r->cursor.line + skip, r->cursor.size - skip);
         out += r->cursor.size - skip;
         LS_ASSERT(out < r->trace->input.text + r->cursor.next);
