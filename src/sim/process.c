@@ -27,8 +27,8 @@ static void admit(int p)
     the_world.coordinator->enter(p);
 }
 
-/* Begins a call of `fn` (NULL = a question), returns the state. Paints the stack last, in the caller: the recipe's frame is there
- * next. */
+/* Begins a call of `fn` (NULL = a question), returns the state. Paints the stack last, in the caller: the
+ * recipe's frame is there next. */
 static inline __attribute__((always_inline)) void *enter(int p, code_fn fn)
 {
     void *state = process_state(p);
