@@ -32,6 +32,7 @@ set(CPACK_COMPONENT_DEV_DESCRIPTION "locks for ZooKeeper, headers and libraries
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME lockstep)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS gdb) # lockstep debug
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "simulator and model checker for lock recipes
  Runs the locks of liblockstep in a simulated world of connections that break and sessions that expire.")
 
@@ -42,6 +43,7 @@ if(TARGET lockstep_redis_shared)
     set(CPACK_DEBIAN_REDIS_PACKAGE_NAME lockstep-redis)
     set(CPACK_DEBIAN_REDIS_PACKAGE_SECTION devel)
     set(CPACK_DEBIAN_REDIS_PACKAGE_DEPENDS "liblockstep-dev (= ${PROJECT_VERSION}), libhiredis-dev")
+    set(CPACK_DEBIAN_REDIS_PACKAGE_SUGGESTS gdb)
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
     set(CPACK_COMPONENT_REDIS_DESCRIPTION "lock on Redis, and simulator for such locks
  A mutex with a lease for programs on hiredis, and worlds of Redis for the simulator of lockstep.")

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The places at which `lockstep debug` stops a replay: its beginning, and in one step the beginning, the first
- * call of the recipe, and the end. The debugger sets breakpoints at the functions stop_point_*(). It chooses
- * the step by a write to `stop_point_wanted`, at the beginning of the replay or later.
+/* The places at which `lockstep debug` stops a replay: its beginning, and in one step the beginning, the
+ * first call of the recipe, and the end. The debugger sets breakpoints at the functions stop_point_*(). It
+ * chooses the step by a write to `stop_point_wanted`, at the beginning of the replay or later.
  *
- * The functions and variables stop_point_* are exported by the program, so that a debugger finds them in a
- * stripped program too. */
+ * * The functions and variables stop_point_* are exported by the program, so that a debugger finds them in
+ * a stripped program too. */
 #ifndef BASE_STOP_POINTS_H
 #define BASE_STOP_POINTS_H
 
@@ -18,14 +18,14 @@
 #define STOP_POINT_NONE UINT64_MAX
 
 extern volatile uint64_t stop_point_wanted; /* number of the step to stop in; STOP_POINT_NONE = none */
-extern volatile uint64_t stop_point_at;     /* number of the step that is under way, or that was the last one */
-extern volatile code_fn stop_point_callee;  /* function of the recipe that is called next */
+extern volatile uint64_t stop_point_at; /* number of the step that is under way, or that was the last one */
+extern volatile code_fn stop_point_callee; /* function of the recipe that is called next */
 
 /* Breakpoints of the debugger; they do nothing. */
 void stop_point_replay(void); /* at the beginning of each replay */
-void stop_point_step(void); /* before the wanted step */
-void stop_point_call(void); /* before the first call of the recipe in it */
-void stop_point_done(void); /* behind the wanted step */
+void stop_point_step(void);   /* before the wanted step */
+void stop_point_call(void);   /* before the first call of the recipe in it */
+void stop_point_done(void);   /* behind the wanted step */
 
 extern bool stop_points_once; /* steps are not done twice: breakpoints of a user would be met in each run */
 

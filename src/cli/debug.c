@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Opens gdb on the replay of a trace. The run is replayed once before, in a process of its own, for the labels
- * and the number of its steps. The text of that replay and the script debug_gdb.py are handed to gdb as files
- * in memory. No text of a user becomes a command of gdb: paths are words of the inferior's command line, and
- * the script gets numbers and the name of a function alone. */
+/* Opens gdb on the replay of a trace. The run is replayed once before, in a process of its own, for the
+ * labels and the number of its steps. The text of that replay and the script debug_gdb.py are handed to gdb
+ * as files in memory. No text of a user becomes a command of gdb. Paths are words of the inferior's command
+ * line. The script gets numbers and the name of a function alone. */
 #include "replay/replay.h"
 
 #include "base/assert.h"
@@ -28,15 +28,18 @@ extern const char cli_debug_gdb_py[];
 static const char HELP[] =
     "usage: lockstep debug [OPTION...] TRACE[@STEP[:FUNCTION]] [-- GDB-ARGUMENT...]\n"
     "\n"
-    "Opens gdb on the replay of a trace, in the function of the recipe that the world calls in that step. STEP "
+    "Opens gdb on the replay of a trace, in the function of the recipe that the world calls in that step. "
+    "STEP "
     "is the number\n"
-    "that lockstep replay prints before the step; 0 is the beginning of the run. Without it, gdb stops in the "
+    "that lockstep replay prints before the step; 0 is the beginning of the run. Without it, gdb stops in "
+    "the "
     "step that\n"
     "violates a property. With FUNCTION, it stops where the step first reaches that function.\n"
     "\n"
     "In gdb, lockstep-next, lockstep-back and lockstep-goto N move to other steps, lockstep-where shows the "
     "step, and\n"
-    "lockstep-help lists these commands. Exit status: that of gdb; 2 if the trace cannot be read or no longer "
+    "lockstep-help lists these commands. Exit status: that of gdb; 2 if the trace cannot be read or no "
+    "longer "
     "fits the\n"
     "program, or has no such step; 4 if there is no gdb, or it may not trace.\n"
     "\n"
@@ -52,13 +55,13 @@ static const char HELP[] =
     "  lockstep debug build/one/XXXXXXXX.min.trace@12:on_created\n"
     "  lockstep debug build/one/XXXXXXXX.min.trace@12 -- -tui\n";
 
-/* What the words of the command line ask for. */
+/* The wishes of the command line. */
 struct request {
     char *trace;          /* path */
     bool given;           /* a step is given */
     uint64_t step;        /* number of the step */
     const char *function; /* "" = where the recipe is called first */
-    int words; /* of the command line, without those for gdb */
+    int words;            /* of the command line, without those for gdb */
     char **gdb_argument;
     int gdb_arguments;
 };
@@ -135,8 +138,7 @@ static int take_gdb_arguments(int argc, char **argv, struct request *request)
     request->gdb_argument = argv + (end < argc ? end + 1 : end);
     request->gdb_arguments = end < argc ? argc - end - 1 : 0;
     if (request->gdb_arguments > WORDS_MAX / 2) {
-        return cli_usage_error("debug", "at most 32 words behind '--'",
-                               request->gdb_argument[WORDS_MAX / 2]);
+        return cli_usage_error("debug", "at most 32 words behind '--'", request->gdb_argument[WORDS_MAX / 2]);
     }
     argv[end] = NULL;
     return 0;

@@ -237,7 +237,7 @@ class Guest:
         gdb.execute('frame')
 
     def exited(self, event):
-        if not self.on_the_way:
+        if not self.on_the_way and hasattr(event, 'exit_code'):  # killed by gdb otherwise
             gdb.write(''.join(line + '\n' for line in self.story.end))
 
 

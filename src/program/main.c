@@ -41,10 +41,9 @@ static const char HELP[] =
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} COMMANDS[] = {{"run", cli_run},       {"check", cli_check},   {"replay", cli_replay},
-                {"debug", cli_debug},   {"report", cli_report}, {"shrink", cli_shrink},
-                {"export", cli_export}, {"merge", cli_merge},   {"triage", cli_triage},
-                {"list", cli_list},     {"new", cli_new}};
+} COMMANDS[] = {{"run", cli_run},       {"check", cli_check},   {"replay", cli_replay}, {"debug", cli_debug},
+                {"report", cli_report}, {"shrink", cli_shrink}, {"export", cli_export}, {"merge", cli_merge},
+                {"triage", cli_triage}, {"list", cli_list},     {"new", cli_new}};
 
 static const char EXPECTED[] =
     "run, check, replay, debug, report, shrink, export, merge, triage, list or new (see lockstep --help)";

@@ -161,7 +161,8 @@ static void call_guarded(int process, uint32_t kind, void (*fn)(void *ctx), void
 {
     enum event_offence offence = EVENT_OFFENCE_CRASH;
     const char *where = NULL;
-    bool twice = the_world.zoned && kind != 0 && !stop_points_once && twice_is_due(kind) && twice_prepare(process);
+    bool twice =
+        the_world.zoned && kind != 0 && !stop_points_once && twice_is_due(kind) && twice_prepare(process);
     while (twice && twice_next()) {
         bool back = call(fn, ctx, &offence, &where);
         (void)guard->changed(&where);

@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # lockstep debug: gdb stands in the recipe's code at a step of a trace, and goes to other steps by a run up to there. Words of
-# users become no commands of gdb or of a shell. Two canaries here, ten in slow_debug.sh.
+# users become no commands of gdb or of a shell. Two canaries here, ten in slow_debug_canaries.sh.
 source "$(dirname "$0")/lib.sh"
 source tests/cli/lib_debug.sh
 
