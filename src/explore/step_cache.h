@@ -4,11 +4,11 @@
 /* The cache of steps: a step is not done again in a state with equal contents of the blocks that it reads.
  *
  * A state is a list of numbers, one for the content of each block (state/intern.h). The *scope* of a process
- * is the few blocks from which its enabled actions mostly follow: its own, the log and the servers. For the
- * contents of a scope there is an *entry*: the enabled actions, and the *effect* of each. An effect is the
- * changed blocks with their new contents, and the events for the judges. A step that reads blocks beyond its
- * scope has an effect for each content of these. Verdicts are cached too: the judges' new content, by their
- * old one and the events.
+ * is the few blocks from which its enabled actions mostly follow. These are that of the world, its own, and
+ * some of the coordinator's, such as the log. For the contents of a scope there is an *entry*: the enabled
+ * actions, and the *effect* of each. An effect is the changed blocks with their new contents, and the events
+ * for the judges. A step that reads blocks beyond its scope has an effect for each content of these. Verdicts
+ * are cached too: the judges' new content, by their old one and the events.
  *
  * Most steps read less than their scope: a delivery reads no server. So an effect is also found by the action
  * and the contents of the blocks that it has read, in any entry. An action with such a set of blocks is a
