@@ -120,7 +120,8 @@ bool hold_set_admits(const struct hold_set *set, const struct check_context *con
            (capacity == 0 || set->units + units_of(context, lock) <= capacity);
 }
 
-/* Returns the record of the capacity that the process knows; NULL if that is the declared one. */
+/* Returns the record of the capacities that the process has known; NULL if the declared one is the only
+ * one. */
 static const struct check_record *told_capacity(struct check_table *table,
                                                 const struct check_context *context, int lock, int process)
 {
@@ -166,7 +167,8 @@ static struct check_record *standing_hold(struct check_table *table, const struc
 }
 
 /* Returns true if the contender's owner holds in the group by this node, or with `czxid` 0 by any node of an
- * exclusive lock. The node must exist. Without specs (all locks are mutexes) the result is false. */
+ * exclusive lock. The node must exist. False without specs (all locks are mutexes), and for an unknown
+ * owner. */
 static bool is_own(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, int64_t czxid)
 {

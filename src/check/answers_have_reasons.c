@@ -21,21 +21,22 @@
  *         EXPIRED or LOST.
  *       - Another lock that A asked for in one call has such an excuse.
  *       - Servers refuse requests without a fault: an operator's node may stand in the line.
- *   - F "out of memory": a fault of memory comes before F, or another owner of the process waits or holds at
- *     F. The recipe may have no room for one more owner.
+ *   - F "out of memory": a fault of memory comes before F, or at F the process has another claim that waits
+ *     or holds, on any lock. The recipe may have no room for one more.
  *   - F "gave up": a fault comes before F.
  *   - F "closed" comes within stop(), or within close() of the lock.
  *   - F "pending already": one of these is true at F. The process is undoing as for "busy". The owner holds,
  *     and the recipe is not reentrant. The owner has not released a lost hold. The owner waits for another
  *     lock of the group.
- *   - F "deadlock": the owner holds or waits for another lock of the group, or a fault excuses any other
- *     code.
+ *   - F "deadlock": the owner holds or waits for another lock of the group, or a fault that is more than a
+ *     loss comes before F.
  *   - Any other F: a fault that is more than a loss comes before F. An acquire outlives broken links and the
  *     ends of sessions.
  *   - FREED with an error comes within stop(), or within close() of the lock, or after a fault.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
- *   - HOLD_LOST comes only to an owner that holds. Its node is gone, or that of a hold of the same call. Or a
- *     fault came before, and a timer fired that ends the belief in a lease.
+ *   - HOLD_LOST comes only to an owner that holds. Its node is gone, or that of a hold of the same call, or
+ *     the loss of such a hold was told. Or a fault came before, and a timer fired that ends the belief in a
+ *     lease.
  *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown"
  *     (DOUBTS). A timer that fires, and is no deadline, excuses it: any time may have passed.
  *   - WRITTEN, the answer to a guarded write, says "done", "lost" or "not owner", or a fault comes before it.
@@ -57,7 +58,7 @@
 
 #define ANSWER_DEADLINE 0x01u /* asked with a timeout above 0; deadline_ms is 0 without a clock */
 #define ANSWER_TRY 0x02u      /* asked with timeout 0 */
-#define ANSWER_EXCUSED 0x04u  /* "busy" is excused: the lock was not free at some moment */
+#define ANSWER_EXCUSED 0x04u  /* "busy" is excused, as the head says */
 #define ANSWER_CANCELED 0x08u
 
 static struct check_record *answer_of(struct check_table *table, const struct event *event)
@@ -133,7 +134,8 @@ static bool is_free(struct check_table *table, const struct check_context *conte
 }
 
 /* Returns true if the created contender, of which the ledger has no record yet, leaves the lock free for the
- * try. One of the try's process must be admitted; beside one of another process the next one must be. */
+ * try. A contender of the try's process and lock must be admitted itself. Beside any other one, the next
+ * contender of the try must be admitted. */
 static bool stays_free(struct check_table *table, const struct check_context *context,
                        const struct check_record *answer, const struct event *created)
 {
@@ -166,7 +168,7 @@ static void begin(struct check_table *table, const struct check_context *context
         excuse(table, context, answer);
 }
 
-/* Returns true if the process, which waits, also waits or holds a second time. */
+/* Returns true if the process, which waits, has another claim that waits or holds, on any lock. */
 static bool has_another_claim(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
@@ -578,8 +580,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* FREED without an error commutes: releases without a FREED are read at REST. With an error it needs an
- * earlier fault. A broken link and a contender of another process excuse a try alike, in either order. */
+/* FREED without an error commutes: releases without a FREED are read at REST. With an error, outside of
+ * stop() and close(), it needs an earlier fault. A broken link and a contender of another process excuse a
+ * try alike, in either order. */
 static bool is_local(const struct event *event)
 {
     bool freed = event->kind == EVENT_FREED && (event->rc == 0 || event->within_stop != 0);

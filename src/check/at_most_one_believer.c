@@ -4,12 +4,13 @@
 /* At most one owner has a query that answers "held" (D6), or several whose holds are compatible
  * (check/state.h).
  *
- * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the contender whose
- * czxid is the token of GRANTED. A belief is void if the operator deleted that node while the process waited
- * or held. That ends when the process crashes, or asks while it neither waits nor holds. At each BELIEVES
- * that is not void, all beliefs of other owners in the group that are not void are compatible with it.
+ * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the contender on which
+ * its grant rests (ledger_grant()). A belief is void if the operator deleted that node while the process
+ * waited or held. That ends when the process crashes, or asks while it neither waits nor holds. At each
+ * BELIEVES that is not void, all beliefs of other owners in the group that are not void are compatible with
+ * it.
  *
- * Why. Nothing tells the process of the operator's deletion, and the next contender in line is rightly
+ * Why. A process need not learn of the operator's deletion, and the next contender in line is rightly
  * granted. Without a clock every correct lock violates the property after one expiry, because no event says
  * how much time passes until the old holder hears of it. So it is judged in timed runs, or if a file names
  * it.

@@ -11,8 +11,8 @@
  *     use a list later than the server read it. So nodes that were not admitted when they were deleted are
  *     kept (RECORD_LATE).
  *   - If a request of some process deletes the node of a hold, or a server loses it, the hold goes on: its
- *     owner was told nothing. The node is kept as a ghost (GHOST_HELD) until the hold ends. A grant beside it
- *     is two holders at once.
+ *     owner was told nothing. The node is kept as a ghost (GHOST_HELD) until the hold or its session ends. A
+ *     grant beside it is two holders at once.
  *
  * Claim. No two grants that exclude each other overlap while their nodes exist.
  *
@@ -126,7 +126,8 @@ static void judge_node(struct check_table *table, const struct check_context *co
         say_obstacle(context, event, node, obstacle, note);
 }
 
-/* Returns how many of the grant's nodes behind that of the token the operator, or a lease, has ended. */
+/* Returns the number of the grant's nodes behind that of the token which the operator or a lease has
+ * ended. */
 static int count_evicted(struct check_table *table, const struct event *event,
                          const struct check_record *node)
 {

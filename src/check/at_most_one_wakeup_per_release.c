@@ -3,13 +3,14 @@
 
 /* No herd: one deletion wakes one contender.
  *
- * Definition. At each deletion of a contender's node, count the processes that watch the node, or the child
- * list of its directory. An owner of them waits for the lock, and they have not left the line. The count is
- * at most 1, or at most the number of contenders that the deletion admits (check/state.h). A watch of a
- * session on its own node does not count. Nor does one of a session that is over, even before the client is
- * told, or whose end deletes the node.
+ * Definition. At each deletion of a contender's node, or of a node that queues, count the processes that
+ * watch the node, or the child list of its directory. A process counts only if an owner of it waits for a
+ * lock of the group, and if it has not left the line. The count is at most 1, or at most the number of
+ * contenders that the deletion admits (check/state.h). A watch of a session on its own node does not count.
+ * Nor does one of a session that is over, even before the client is told, or whose end deletes the node.
  *   - A process leaves the line when one of its acquires fails, or when it waits and deletes one of its
- *     contenders. It is back once it watches no node of another process and has no request under way.
+ *     contenders. It is back once it watches neither a node of another process nor a child list, and has no
+ *     request under way.
  *   - If the operator deletes a contender of a process that waits, it has left the line until it does not
  *     wait.
  *
@@ -29,8 +30,8 @@
 #define LEFT_BY_ITSELF 0x01u
 #define LEFT_BY_OPERATOR 0x02u
 
-/* Returns true if the deletion fires a watch that counts. By `owner` 0 the end of its session deleted the
- * node. */
+/* Returns true if the deletion fires a watch that counts. With `owner` 0, the end of the node's session may
+ * have deleted it, and fires no watch of that session. */
 static bool fires(const struct check_record *watch, const struct event *gone, int directory)
 {
     bool ends = gone->owner == 0 && watch->by_session == gone->session;
@@ -168,8 +169,8 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* SETTLED commutes: it brings back only a process that watches no other node, and no deletion wakes that
- * process. Nor is a deletion by a request of the process under way then. */
+/* SETTLED commutes: it brings back only a process that watches neither a node of another process nor a child
+ * list, and no deletion wakes that process. Nor is a deletion by a request of the process under way then. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_SETTLED;

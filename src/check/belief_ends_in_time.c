@@ -10,8 +10,8 @@
  *   - No BELIEVES comes between such a SESSION_CLOSING and the moment when the process learns of it: EXPIRED,
  *     CRASHED, or LINK_UP with another session.
  *   - When the lease of a process's contender runs out (NODE_DELETED by EVENT_BY_TIME), none of its owners
- *     believes. Nor does any until NODE_CREATED or the next NODE_DELETED of a contender of the same process
- *     and lock, or CRASHED.
+ *     believes. Nor does any begin to until NODE_CREATED or the next NODE_DELETED of a contender of the same
+ *     process and lock, or CRASHED.
  *
  * Why. A world queries each recipe after each step, and steps at each moment when a session or a lease may
  * end. So a belief at SESSION_CLOSING is one of this very moment. By then the time-out has passed after the

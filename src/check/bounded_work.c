@@ -6,8 +6,9 @@
  * Definition, requests. Between two reasons a process issues at most WORK_MAX requests. Syncs do not count,
  * since a holder may use them to stay fresh. With a clock only the requests of one window count: slow polling
  * passes, a busy loop does not. The reasons of a process are
- *   - a call of its program, and the answer to one; a loss after which an owner waits again,
- *   - WOKEN, RESUMED, CRASHED, REST, events of its links and sessions, and any fault of the servers,
+ *   - ASKED, CANCELED and RELEASED; GRANTED, FAILED, FREED and LOCK_CLOSED; a loss after which an owner waits
+ *     again,
+ *   - WOKEN, RESUMED, CRASHED, REST, LINK_UP, LINK_DOWN, EXPIRED, and each FAULT of no process,
  *   - without a clock: SETTLED, because a timer then fires only after a change,
  *   - with a clock: a fault of the process. Without a clock, the event that tells the process of its fault
  *     is the reason.
@@ -21,9 +22,9 @@
  *     created takes 1: at 0 the property is violated.
  *   - GRANTED lowers it to M for each owner that still waits. If no owner waits, GRANTED and SETTLED end it.
  *     CRASHED ends it.
- *   - A fault, EXPIRED and RESUMED raise it to M for each waiting owner, less 1 for each such owner whose
- *     contender stands. With a clock LINK_UP and LINK_DOWN do so too, because links then break without a
- *     fault.
+ *   - A fault, EXPIRED and RESUMED raise it to M for each waiting owner, less 1 for each contender by which
+ *     no owner holds. At most 1 is subtracted for each waiting owner. With a clock LINK_UP and LINK_DOWN do
+ *     so too, because links then break without a fault.
  *   - While an outage of the servers lasts (OUTAGE), contenders are not judged: servers answer that they
  *     cannot do what a contender needs, so a process may try again. The fault that ends the outage renews it.
  *

@@ -3,9 +3,10 @@
 
 /* A process that waits can still be served: liveness as "no dead ends".
  *
- * Definition. A process waits if the acquire of one of its owners was asked, and neither answered nor given
- * up. A search (src/explore/liveness.c) judges all states after the last fault. From each state in which a
- * process waits, a state is reachable in which none of its owners waits. One such continuation is enough.
+ * Definition. A process waits if an acquire of one of its owners has no answer yet, cancelled or not, or an
+ * owner waits again after a loss. A search (src/explore/liveness.c) judges all states after the last fault.
+ * From each state in which a process waits, a state is reachable in which none of its owners waits. One such
+ * continuation is enough.
  *
  * Not seen: a process that is passed over for ever though its turn could come, which
  * served_under_weak_fairness sees. Events while faults still go on. A dead end behind a state that shares its

@@ -5,9 +5,9 @@
  * sentence.
  *
  * A set of chosen properties keeps its whole state in one block: a table of records, sorted and packed at the
- * front. So equal futures have equal bytes, and the state hash covers the live bytes only. The block has no
- * pointers, and all zero is the initial state. Findings (premises met, the first violation) are results, not
- * state: they lie outside the block, in struct check_stats. */
+ * front. So the bytes do not depend on the order in which records came, and the state hash covers the live
+ * bytes only. The block has no pointers, and all zero is the initial state. Findings (premises met, the first
+ * violation) are results, not state: they lie outside the block, in struct check_stats. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
@@ -50,7 +50,7 @@ struct check_context {
     int tolerance_ms;   /* ms that an answer may be late: the quantum, or a real run's scheduling slack */
     int work_window_ms; /* in timed runs, age in ms at which bounded_work forgets requests; 0 = 4000 */
     const struct ls_lock_spec *specs; /* one for each lock, NULL = all mutexes; must outlive the set */
-    /* Return names for sentences, which are copied at once; NULL = "process 0", "lock 0". */
+    /* Return names for sentences; the caller copies them at once. NULL = "process 0", "lock 0". */
     const char *(*process_name)(const void *names, int process);
     const char *(*lock_name)(const void *names, int lock);
     const void *names;
@@ -77,7 +77,7 @@ struct property {
      * State and verdicts are the same in both orders. Called for kinds in `wants` only; NULL = false. */
     bool (*is_local)(const struct event *event);
     int records_per_process;   /* most records of its own for one process */
-    int records_per_contender; /* most records of its own for one process, lock and owner */
+    int records_per_contender; /* most records of its own for one process, lock, owner and node of a hold */
     void (*observe)(struct check_table *table, const struct check_context *context, const struct event *event,
                     struct check_note *note);
     const struct ls_property
@@ -94,14 +94,16 @@ const struct property *check_find(const char *name);
 /* Returns the position of the property of that name in check_all(); -1 if there is none. */
 int check_position(const char *name);
 
-/* Returns the properties that are judged if no file names any, in a world with or without a clock. */
+/* Returns the properties that are judged if no file names any, in each world with (`timed`) or without a
+ * clock. Those of check_special_mask() come on top. */
 check_mask check_default_mask(bool timed);
 
-/* Returns the properties of PROPERTY_SEVERAL if `several`, and of PROPERTY_LEASES if `leases`. */
+/* Returns the properties of that mode which have PROPERTY_SEVERAL, if `several`, and those which have
+ * PROPERTY_LEASES, if `leases`. */
 check_mask check_special_mask(bool timed, bool several, bool leases);
 
 /* Adds a property to check_all(), for the life of the program. Returns its position, or -1 if
- * CHECK_PROPERTIES_MAX is reached. Must not be called while a set exists. */
+ * CHECK_PROPERTIES_MAX is reached. Its name must be new. Must not be called while a set exists. */
 int check_add(const struct property *property);
 
 check_mask check_loaded_mask(void);
@@ -111,7 +113,7 @@ struct check_set {
     check_mask mask;               /* the chosen properties */
     unsigned needs;                /* CHECK_NEEDS_… of all chosen properties */
     uint64_t ledger_wants;         /* event kinds that the ledger observes */
-    check_mask wants[EVENT_KINDS]; /* for each event kind, the properties that observe it */
+    check_mask wants[EVENT_KINDS]; /* the properties that observe an event kind, see check_set_init() */
     uint32_t capacity;             /* size of the block, in records */
 };
 
@@ -152,10 +154,11 @@ enum check_verdict {
  * A recipe that misbehaves violates contract_is_kept even if `mask` lacks it: its run ends there. */
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context);
 
-/* Removes properties from the set, contract_is_kept included. */
+/* Removes the properties of `mask` from the set, also contract_is_kept if it was not chosen. */
 void check_set_spare(struct check_set *set, check_mask mask);
 
-/* Returns true if the set can find a violation of this property. */
+/* Returns true if this property is chosen, or if it is contract_is_kept and was not removed. Position -1 is
+ * none. */
 bool check_set_judges(const struct check_set *set, int position);
 
 /* Returns the size of the state block. The block must be aligned to 8 and zeroed before the first event. */
@@ -164,10 +167,12 @@ size_t check_set_state_size(const struct check_set *set);
 /* Returns true if some judge, or the ledger, observes events of this kind. */
 bool check_set_wants(const struct check_set *set, const struct event *event);
 
-/* Returns true if the event commutes as `is_local` says, for the ledger and all judges. */
+/* Returns true if the event commutes as `is_local` says, for the ledger and all judges that observe it. An
+ * event of no process does not. */
 bool check_set_is_local(const struct check_set *set, const struct event *event);
 
-/* Shows one event to the judges unless stats->limit is set. Returns true if the block may have changed. */
+/* Shows one event to the judges, then to the ledger, unless stats->limit is set. Returns true if the block
+ * may have changed. */
 bool check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
                        const struct event *event);
 
@@ -200,8 +205,8 @@ void check_set_visit_loaded(void *block, check_visit_fn visit, void *ctx);
 
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position);
 
-/* Writes the positions of the violated properties of `mask`, and returns how many. The first one is
- * at_most_one_holder. The others are ordered by the step of their violation, then by position. */
+/* Writes the positions of the violated properties of `mask`, and returns how many. They are ordered by the
+ * step of their violation, then by position, but at_most_one_holder comes first. */
 int check_violated(const struct check_stats *stats, check_mask mask, int positions[CHECK_PROPERTIES_MAX]);
 
 const char *check_verdict_name(enum check_verdict verdict);

@@ -8,8 +8,9 @@
  * no other event that this property observes while the acquire has none, comes later than deadline +
  * tolerance. Neither counts while the process is paused, from a PAUSED after ASKED to RESUMED.
  *
- * Not seen: untimed runs, where no deadline has a value. Acquires without a timeout, and tries. A late answer
- * if no further event comes before the run ends. Checked by tests/check/reference/deadline_is_kept.h. */
+ * Not seen: untimed runs, where no deadline has a value. Acquires without a timeout, and tries. A missing
+ * answer, if no event that this property observes comes after the deadline. Checked by
+ * tests/check/reference/deadline_is_kept.h. */
 #include "base/assert.h"
 #include "check/properties.h"
 

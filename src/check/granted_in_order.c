@@ -8,8 +8,9 @@
  * after it asked.
  *   - It keeps the place if it deletes that node by itself and queues again: the recipe gave its caller's
  *     place away.
- *   - It loses the place without blame when its session ends, or the operator deletes the node. The operator
- *     may also delete that of another lock of its call: the whole call is then asked for again.
+ *   - It loses the place without blame when its session ends, or the node is deleted by the operator, or
+ *     while no delete of the process was sent. The operator may also delete that of another lock of its call:
+ *     the whole call is then asked for again.
  *   - If nodes queue, the node that queues is the place. An owner whose process has created none after it
  *     asked has the place of the node of its grant.
  * A grant passes over an earlier place if that node still exists, or was deleted after the grantee's was
@@ -26,7 +27,7 @@
 #include "base/assert.h"
 #include "check/properties.h"
 
-#define PLACE_DELETING 0x01u  /* its process has sent a delete after it took the place */
+#define PLACE_DELETING 0x01u  /* its process has sent a delete or a multi after it took the place */
 #define PLACE_OVERTAKEN 0x02u /* a later place was granted first */
 #define PLACE_UNCLEAN 0x04u   /* no place: an ended acquire may have left a node over */
 #define PLACE_WANTED 0x08u    /* no place yet: asked, and created no node that queues */
@@ -58,7 +59,8 @@ static void take_place(struct check_table *table, const struct check_context *co
         table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->czxid, 0);
 }
 
-/* A place is given away if the process asked for the deletion of its node, else it is lost. */
+/* A place is given away if the process has sent a delete. It is lost otherwise, and also if the operator
+ * deleted its node or that of another lock of the call. */
 static void leave_place(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {

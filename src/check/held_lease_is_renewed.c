@@ -3,11 +3,11 @@
 
 /* A lease by which an owner holds does not run out, or its owner is told.
  *
- * Formula. A hold of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST, HOLD_LOST
- * or CRASHED. Its node is the contender whose czxid is the token, also if the lease of that node ended before
- * GRANTED was told. If the token names none, it is the oldest free node of the process. No NODE_DELETED of
- * that node by time (EVENT_BY_TIME) comes between the two. At REST the node of each hold exists, if its
- * process has a link, and is neither paused nor crashed.
+ * Formula. A hold of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), REFUSED with
+ * LS_ELOST, LOST, HOLD_LOST, LOCK_CLOSED or CRASHED. Its node is the contender whose czxid is the token, also
+ * if the lease of that node ended before GRANTED was told. If the token names none, it is the oldest free
+ * node of the process. No NODE_DELETED of that node by time (EVENT_BY_TIME) comes between the two. At REST
+ * the node of each hold exists, if its process is connected, and is neither paused nor crashed.
  *
  * Why. An owner that holds renews its lease. If it cannot, a timer of the recipe (LS_TIMER_LEASE) ends the
  * hold first. A paused process renews nothing, and is excused: later its next renewal tells the owner.

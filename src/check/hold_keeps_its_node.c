@@ -3,9 +3,10 @@
 
 /* A hold keeps its node until it is released.
  *
- * Formula. A hold H of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), LOST or
- * CRASHED. Its node N is the contender whose czxid is the token, or else the oldest free node of the process.
- * The token may also name a node that the operator deleted while the process waited, up to GRANTED.
+ * Formula. A hold H of an owner begins with GRANTED (depth 1) and ends with RELEASED (depth 0), REFUSED with
+ * LS_ELOST, LOST, HOLD_LOST, LOCK_CLOSED or CRASHED. Its node N is the contender whose czxid is the token, or
+ * else the oldest free node of the process. The token may also name a node that the operator deleted while
+ * the process waited, up to GRANTED.
  *   - No NODE_DELETED of N that names an actor comes between the two.
  *   - No GRANTED of an owner that does not hold has the token of a deleted node, if its NODE_DELETED names an
  *     actor. This is judged if some owner of the process has waited at every moment after it, without CRASHED

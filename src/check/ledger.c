@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The facts that several judges share: the claims of owners (waits and holds), the contenders that exist, the
- * sessions of running processes. Each is stored once, so a new judge adds only its own question to the
- * state. */
+/* The facts that several judges share: the claims of owners (waits and holds), the nodes that exist,
+ * sessions, watches, listeners, capacities and faults. Each is stored once, so a new judge adds only its own
+ * question to the state. */
 #include "base/assert.h"
 #include "check/state.h"
 
@@ -156,7 +156,8 @@ static void settle_claim(struct check_table *table, struct check_record *claim)
         table_drop(table, claim);
 }
 
-/* Marks the other live claims of the process, and returns the mark that its own claim gets from them. */
+/* Marks the live claims on the lock of other owners of the process. Returns the mark for the owner's own
+ * claim: CLAIM_BESIDE if there are any, else 0. */
 static uint16_t join(struct check_table *table, const struct event *event)
 {
     uint16_t mark = 0;
@@ -310,7 +311,8 @@ static void observe_released(struct check_table *table, struct check_record *cla
     settle_claim(table, claim);
 }
 
-/* LS_ELOST tells the owner of the loss, so the lost hold ends. */
+/* LS_ELOST tells the owner of the loss, so the hold ends. If the loss was told before, any refusal ends
+ * it. */
 static void observe_refused(struct check_table *table, struct check_record *claim, int32_t code)
 {
     bool lost = (claim->flags & CLAIM_HOLDING) && code == CODE_LOST;
@@ -471,7 +473,7 @@ static void drop_deleted(struct check_table *table, int lock, int process)
     table_drop_lock(table, RECORD_RUN_OUT, lock, process);
 }
 
-/* Returns true if a lease ended the node: no request deleted it, and no server lost it. */
+/* Returns true if the end of a lease deleted the node: no request, no operator, and no loss by a server. */
 static bool has_run_out(const struct check_context *context, const struct event *event)
 {
     return context->leases && (event->owner == 0 || event->owner == EVENT_BY_TIME);
@@ -576,7 +578,7 @@ static void observe_listener(struct check_table *table, const struct event *even
     }
 }
 
-/* Marks the waiting process's nodes that its former, larger capacity admits. */
+/* Marks the waiting process's nodes that its former, larger capacity admits, and by which no owner holds. */
 static void note_room(struct check_table *table, const struct check_context *context,
                       const struct event *event)
 {

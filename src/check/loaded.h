@@ -3,9 +3,9 @@
 
 /* Loaded properties: judges from shared objects, as <lockstep/property.h> describes them.
  *
- * The state of a loaded property is stored in the table, in records of 16 bytes each. Records of zeros are
- * left out, so the initial state takes no room. For each call the state is put together in a buffer with
- * guard bytes behind it. A judge that changes them damages nothing, and is reported. */
+ * The state of a loaded property is stored in the table, 16 bytes in each record. Records of zeros are left
+ * out, so the initial state takes no room. For each call the state is put together in a buffer with guard
+ * bytes behind it. A judge that changes them damages nothing, and is reported. */
 #ifndef CHECK_LOADED_H
 #define CHECK_LOADED_H
 
@@ -19,8 +19,9 @@
  * reason to `why`. Must not be called while a set exists. */
 int loaded_add(const struct ls_property *property, char why[LOADED_WHY_MAX]);
 
-/* Watches a range of variables of a loaded property, at most four: no call of its judge may change these
- * bytes. A judge keeps all its state in its block. The bytes are copied. */
+/* Watches a range of variables of a loaded property: no call of its judge may change these bytes, because a
+ * judge keeps all its state in its block. Copies them. A fifth range is ignored, and so is one for which
+ * memory is short. */
 void loaded_watch(int position, void *at, size_t size);
 
 /* Returns the most records that the state of a property takes; 0 if it is built in. */
@@ -30,7 +31,7 @@ int loaded_records(const struct property *property);
 void loaded_observe(const struct property *property, struct check_table *table,
                     const struct check_context *context, const struct event *event, struct check_note *note);
 
-/* Visits the growing numbers of its state, as check_set_visit(). */
+/* Visits the growing numbers of its state that the property's canon() names; none without one. */
 void loaded_visit(struct check_table *table, const struct property *property, check_visit_fn visit,
                   void *ctx);
 

@@ -42,14 +42,16 @@ static bool can_act(struct check_table *table, const struct check_record *node)
     return ledger_answerable(table, node->process) && ledger_session(table, node->process, node->by_session);
 }
 
-/* Returns the position of a process in the line of a lock, behind all others if it has none. */
+/* Returns the czxid of the oldest contender of a process on a lock: its position in line. INT64_MAX, behind
+ * all others, if it has none. */
 static int64_t place_of(struct check_table *table, int lock, int process)
 {
     const struct check_record *node = table_get(table, RECORD_NODE, lock, process, 0);
     return node && node->process == process ? node->czxid : INT64_MAX;
 }
 
-/* Returns the locks of the call in which the process waits for the lock; 0 if it waits for this one alone. */
+/* Returns the locks of the call in which the process waits for the lock, a bit each. Returns 0 if it waits
+ * for this lock alone, or not at all. */
 static unsigned call_of(struct check_table *table, int lock, int process)
 {
     struct check_record *claim = table_first_lock(table, RECORD_CLAIM, lock);
@@ -111,7 +113,8 @@ struct line {
     const struct check_record *left; /* one that nothing will end; NULL = none */
 };
 
-/* Returns true if the contender has outlived its process, and has no lease that would end it. */
+/* For leases without a clock: returns true if the life that created the contender is over. At REST no lease
+ * is left that would end it. */
 static bool is_left(struct check_table *table, const struct check_context *context,
                     const struct check_record *node)
 {

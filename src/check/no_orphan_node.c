@@ -7,11 +7,11 @@
  * owners that wait or hold need. Its nodes that queue are at most as many as its owners that wait. Two nodes
  * for one waiter are an orphan too: the waiter would wait for itself. This holds
  *   - at REST (connected, janitor idle, no fault pending);
- *   - at SETTLED, and at NODE_CREATED of a contender of the process, for a lock that no owner of the process
- *     waits for or holds. Conditions: idle() says that no clean-up is left over, and no LOST is without a
- *     later CONNECTED. Each RELEASED of the lock that left depth 0 has its FREED. A fault that is more than a
- *     loss excuses more nodes, and so do servers that refuse requests. So idle() may be true while a delete
- *     is under way, but not while a create is.
+ *   - at SETTLED, and at NODE_CREATED of the process's contender or node that queues, for a lock that no
+ *     owner of it waits for or holds. Conditions: idle() says that no clean-up is left over, and no LOST is
+ *     without a later CONNECTED. Each RELEASED of the lock that left depth 0 has its FREED. A fault that is
+ *     more than a loss excuses more nodes, and so do servers that refuse requests. So idle() may be true
+ *     while a delete is under way, but not while a create is.
  * Not seen: which of several nodes is the orphan. Nodes of ended sessions, and nodes that are no contenders.
  * An orphan that is removed before the next REST, if idle() does not deny it. Checked by
  * tests/check/reference/no_orphan_node.h. */

@@ -3,7 +3,7 @@
 
 /* Watches do not outlive their purpose (D7).
  *
- * Formula. At REST, for each process that runs and each lock:
+ * Formula. At REST, for each process that runs and is connected, and each group of locks:
  *   - For each owner that waits, at most one watch on a predecessor or on the child list, times the
  *     contenders of a hold.
  *   - For each owner that waits or holds, at most one watch on its own node. While it waits, one more if the

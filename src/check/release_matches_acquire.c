@@ -4,10 +4,11 @@
 /* Acquires and releases are balanced, per owner.
  *
  * Formula.
- *   - Every answer belongs to an acquire that was asked and not answered yet, and counts one level deeper. A
- *     loss after which the owner waits again (lock_spec.h) counts as an acquire.
+ *   - Every answer belongs to an acquire that was asked and not answered yet. GRANTED counts one level
+ *     deeper. A loss after which the owner waits again (lock_spec.h) counts as an acquire.
  *   - An owner that holds can release, and each release counts one level back. A release by any other owner
- *     is refused. So may one be while its owner waits for another lock of the group (a downgrade).
+ *     is refused. A release by an owner that waits for another lock of the group (a downgrade) may be refused
+ *     with LS_EALREADY.
  *   - By the next REST the last release is reported as complete, and its node is gone from the committed log.
  *     Of several releases by one node, one report is enough. A report of "done" outside of stop() and close()
  *     comes after the end of all nodes of the hold. No report comes before the last release.

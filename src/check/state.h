@@ -94,7 +94,7 @@ struct check_record {
         uint16_t directory;        /* number of the directory whose children are watched */
         uint16_t pending;          /* number of releases without FREED, unanswered REVOKES, or untold
                                       requests */
-        uint16_t news;             /* enum event_kind of the lock's last news; 0 = as all locks of the call */
+        uint16_t news;             /* enum event_kind of the lock's last news; 0 = none that others lack */
         uint16_t largest_capacity; /* as ledger_largest_capacity() returns it */
         uint16_t least_capacity;   /* least capacity under which the node is admitted */
     };
@@ -102,7 +102,7 @@ struct check_record {
         int64_t a;
         int64_t czxid; /* zxid that created a node */
         int64_t session;
-        int64_t deadline_ms;   /* end of the wait in ms, as event.now_ms; 0 = none */
+        int64_t deadline_ms;   /* end of the wait in ms, as event.now_ms; 0 = none, or no clock */
         int64_t began_ms;      /* time in ms of the first request after the last reason; 0 in untimed runs */
         int64_t granted_token; /* newest fencing token that was granted */
         int64_t first_bytes;   /* bytes 0 to 7 of the chunk of a state */
@@ -113,7 +113,7 @@ struct check_record {
         int64_t other_token;   /* token of the claim if it is not czxid (ledger_takes_own_place()); else 0 */
         int64_t lost_session;  /* session that was lost before the present one; 0 = none */
         int64_t deletion_zxid; /* zxid of the node's deletion; 0 = it stands */
-        int64_t taken_token;   /* newest fencing token that the resource took */
+        int64_t taken_token;   /* newest fencing token that the resource took; of shared holds the last */
         int64_t call_locks;    /* the locks of a call, a bit each; 0 = the call was for one lock */
         int64_t last_bytes;
     };
@@ -137,9 +137,9 @@ _Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
 #define EVICTED_SHOWN 0x01u /* the process was given a list that was read after the deletion */
 
 #define CLAIM_WAITING 0x01u /* asked, or waits again after a loss (enum ls_lock_loss), and not answered */
-#define CLAIM_HOLDING 0x02u /* granted, and neither released nor told to be lost */
+#define CLAIM_HOLDING 0x02u /* granted, and neither released, told to be lost, nor its lock closed */
 #define CLAIM_VOID 0x04u    /* was HOLDING when the loss was told: the hold is promised nothing any more */
-#define CLAIM_BESIDE 0x08u  /* another owner of the process waited or held at some moment of this claim */
+#define CLAIM_BESIDE 0x08u  /* another owner of the process waited for the lock or held it meanwhile */
 
 /* Bits of `flags` above CLAIM_…: the locks of the claim's call, a bit each; 0 = it asked for one lock. */
 #define CLAIM_CALL_AT 8
@@ -149,8 +149,8 @@ static inline unsigned claim_call(const struct check_record *claim)
     return claim->flags >> CLAIM_CALL_AT;
 }
 
-#define NODE_UNDER 0x01u /* created while an owner of its process waited for its lock and held alone */
-/* For holds of several nodes (lock_nodes()): */
+#define NODE_UNDER 0x01u /* an owner of its process waited for its lock then, and held alone in its group */
+/* NODE_BOUND and NODE_SPENT are set only for holds of several nodes (lock_nodes()). */
 #define NODE_BOUND 0x02u /* a hold rests or rested on it */
 #define NODE_SPENT 0x04u /* and that hold is over; hold_owner = the owner that released it, or NODE_NOBODY */
 #define NODE_HAD_ROOM 0x08u /* admitted when its process, which waited, learned of a smaller capacity */
@@ -203,8 +203,9 @@ struct check_record *table_get(struct check_table *table, enum record_kind kind,
 struct check_record *table_get_exact(struct check_table *table, enum record_kind kind, int lock, int process,
                                      int owner, int64_t a);
 
-/* Inserts a record, or returns the one with the same key and `a`, whose b stays as it is. If the table is
- * full, sets `full` and returns a scratch record. Invalidates all pointers into the table. */
+/* Inserts a record, or returns the one with the same key (kind, lock, process, owner) and `a`, whose `b`
+ * stays as it is. If the table is full, sets `full` and returns a scratch record. Invalidates all pointers
+ * into the table. */
 struct check_record *table_put(struct check_table *table, enum record_kind kind, int lock, int process,
                                int owner, int64_t a, int64_t b);
 
@@ -245,7 +246,8 @@ struct check_record *ledger_claim(struct check_table *table, const struct event 
 /* Returns the number of claims on the lock that have one of these flags; process -1 = of all processes. */
 int ledger_claims(struct check_table *table, int lock, int process, unsigned flags);
 
-/* Returns the hold that rests on the node, be it among others; NULL = none. Process -1 = of any process. */
+/* Returns the hold that rests on this node, alone or with other nodes; NULL = none. Process -1 = of any
+ * process. */
 const struct check_record *ledger_holder(struct check_table *table, int lock, int process, int64_t czxid);
 
 bool ledger_listens(struct check_table *table, int lock, int process);
@@ -264,7 +266,8 @@ bool ledger_waits(struct check_table *table, const struct event *event);
 /* Returns true if another owner of the event's process waits for the lock. */
 bool ledger_others_wait(struct check_table *table, const struct event *event);
 
-/* Returns true if the operator deleted a contender of another lock of the call by which the process waits. */
+/* Returns true if the process waits for the lock by a call for several, and the operator deleted its
+ * contender of another lock of that call. */
 bool ledger_call_is_broken(struct check_table *table, const struct check_context *context, int lock,
                            int process);
 
@@ -289,8 +292,8 @@ int ledger_directory(struct check_table *table, int lock, int64_t czxid);
 /* Returns true if the process has a contender node in the line of the lock's group. */
 bool ledger_has_node(struct check_table *table, const struct check_context *context, int lock, int process);
 
-/* Returns the number of nodes of the process that queue (LS_NODE_QUEUED: no contenders), and that it created
- * in a session whose link is up. */
+/* Returns the number of nodes by which the process queues for the lock (LS_NODE_QUEUED: no contenders), and
+ * whose session has a link that is up. */
 int ledger_queued(struct check_table *table, int lock, int process);
 
 /* Returns true if the operator deleted a contender of the process in its wait, and it has no other one. */
@@ -303,17 +306,21 @@ bool ledger_answerable(struct check_table *table, int process);
 /* Returns true if some link of the process is up, as far as the process was told. */
 bool ledger_is_linked(struct check_table *table, int process);
 
-/* For lives of processes (check_context.leases): returns true if that life is over. Then the process has
- * crashed or stopped, or is connected in another life. */
+/* For lives of processes (check_context.leases): returns true if the process has crashed or stopped, or is
+ * connected in another life than this one. After a restart returns false until the process is connected. */
 bool ledger_life_is_over(struct check_table *table, int process, int64_t session);
 
 /* Returns the record of the handle whose link is up with that session; NULL if there is none. */
 struct check_record *ledger_session(struct check_table *table, int process, int64_t session);
 
-/* Returns the node that a grant rests on, of the process's nodes and its records of kind `ghosts`
- * (RECORD_NONE: of none). That is the one that the token names. Otherwise the oldest one by which no other
- * owner of the process holds. NULL if there is none, or if the operator or the end of a lease deleted the one
- * that the token names. */
+/* Returns the node that a grant rests on: one of the process's nodes, or of its records of kind `ghosts`
+ * (RECORD_NONE: of none). The first of these rules that fits decides:
+ *   - The token names a node or a ghost: that one.
+ *   - The token names a node that the operator or the end of a lease deleted: NULL.
+ *   - The token is 0, and the operator deleted a node of the process: the oldest free ghost. With
+ *     RECORD_NONE: NULL.
+ *   - Else the oldest free node, or without one the oldest free ghost; NULL if there is neither.
+ * Free: no other owner of the process holds by it. */
 struct check_record *ledger_grant(struct check_table *table, const struct event *event,
                                   enum record_kind ghosts);
 
@@ -332,11 +339,12 @@ struct check_record *group_next_record(struct check_table *table, const struct c
 /* Returns the first lock of the lock's group; the lock itself if no spec declares it. */
 int group_of(const struct check_context *context, int lock);
 
-/* Return the number of claims with one of these flags, process -1 = of all; and of watches of a type, those
- * of ended sessions included. */
+/* Returns the number of claims on locks of the group that have one of these flags; process -1 = of all
+ * processes. */
 int group_claims(struct check_table *table, const struct check_context *context, int lock, int process,
                  unsigned flags);
 
+/* Returns the number of watches of that type on nodes of the group, those of ended sessions included. */
 int group_watches(struct check_table *table, const struct check_context *context, int lock, int process,
                   enum event_watch type);
 
@@ -382,20 +390,24 @@ struct hold_set {
 
 void hold_set_add(struct hold_set *set, const struct check_context *context, int lock);
 
-/* Adds one contender of a hold, which may be one of several. */
+/* Adds one contender: one unit if a hold has a node for each unit, else the whole hold. */
 void hold_set_add_node(struct hold_set *set, const struct check_context *context, int lock);
 
 /* Returns true if a hold of this lock is compatible with the set under this capacity; 0 = no limit. */
 bool hold_set_admits(const struct hold_set *set, const struct check_context *context, int lock, int capacity);
 
-/* Return the capacity that the node of a lock contains, 0 = none; and true unless the process closed it. */
+/* Returns the capacity that the lock's node contains; 0 = none, or no node contains one
+ * (check_context.counted). */
 int ledger_count(struct check_table *table, const struct check_context *context, int lock);
+
+/* Returns false if the process has closed the lock, and has not asked since. True without `counted`. */
 bool ledger_has_open(struct check_table *table, const struct check_context *context, int lock, int process);
 
 /* Returns the capacity of the lock's group that the process knows now; 0 = no limit. */
 int ledger_capacity(struct check_table *table, const struct check_context *context, int lock, int process);
 
-/* Returns the largest capacity that the process has known after it last began to wait without any claim. */
+/* Returns the largest capacity that the process has known since it last asked while it had no claim in the
+ * group. */
 int ledger_largest_capacity(struct check_table *table, const struct check_context *context, int lock,
                             int process);
 
@@ -408,13 +420,13 @@ struct contender {
     struct hold_set beside; /* further holds with which it must be compatible */
 };
 
-/* Returns true if the contender is admitted. If `obstacle` is set, *obstacle is the oldest one in its way, or
- * NULL. */
+/* Returns true if the contender is admitted. If `obstacle` is set, writes the oldest contender that was
+ * counted against this one, or NULL. For a shared lock exclusive ones come first. */
 bool ledger_admits(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, const struct check_record **obstacle);
 
-/* For the contender of this node. If a hold has several nodes, fewer than the capacity must precede this
- * one. */
+/* The same for the contender of this node, whose owner is unknown. If a hold has several nodes, returns true
+ * if fewer nodes than the capacity precede this one. */
 bool ledger_admits_node(struct check_table *table, const struct check_context *context,
                         const struct check_record *node, const struct check_record **obstacle);
 
@@ -422,17 +434,18 @@ bool ledger_admits_node(struct check_table *table, const struct check_context *c
 int ledger_units_needed(struct check_table *table, const struct check_context *context,
                         const struct check_record *node);
 
-/* Returns true if the event's owner has a standing hold of an exclusive lock of the group. */
+/* Returns true if the event's owner holds an exclusive lock of the group by a node that exists. False without
+ * specs. */
 bool ledger_holds_alone(struct check_table *table, const struct check_context *context,
                         const struct event *event);
 
 /* Returns true if the event grants a shared lock with the token of an exclusive hold of its owner in the
- * group. The owner takes its own place. The node of that hold may be gone. */
+ * group. The owner takes its own place. The node of that hold may be gone. False without specs. */
 bool ledger_takes_own_place(struct check_table *table, const struct check_context *context,
                             const struct event *event);
 
-/* Returns true if the contender's node was created while its owner held alone, and the owner still has that
- * hold. An unknown owner counts as holding. */
+/* Returns true if the contender's node was created while its owner held alone, and the owner still holds an
+ * exclusive lock. An unknown owner counts as holding. False without specs. */
 bool ledger_joined_under(struct check_table *table, const struct check_context *context,
                          const struct contender *contender);
 

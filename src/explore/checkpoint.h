@@ -8,7 +8,8 @@
  * `identity` (explore.h). Limits and the number of workers may differ.
  *
  * A checkpoint is taken between the expansions of two states. Each known state is then either expanded or in
- * the frontier, so no state is counted twice or left out.
+ * the frontier, so no state is counted twice or left out. If a limit ends an expansion, the successors that
+ * were not looked up are in the frontier too (STACK_UNSEEN).
  *
  * search->checkpoint is NULL if no checkpoint is written or continued. Then all questions are answered with
  * no, and checkpoint_save_layers() and _end() do nothing. checkpoint_set(), _layer(), _enter(), _is_wrong()
@@ -63,7 +64,9 @@ bool checkpoint_is_due(const struct search *search);
 void checkpoint_save(struct search *search, const struct check_stats *stats, const struct stack *stacks,
                      int count);
 
-/* Write a checkpoint without states: all layers of this set are complete; nothing is left to do. */
+/* Write a checkpoint without states:
+ * - checkpoint_save_layers(): all layers of this set of run constants are complete.
+ * - checkpoint_save_end(): nothing is left to do. */
 void checkpoint_save_layers(struct search *search);
 void checkpoint_save_end(struct search *search);
 

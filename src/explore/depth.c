@@ -2,7 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Depth-first search. All new successors of a state are pushed on a stack at once, and the last one is
- * expanded next. A state on the stack waits, or is on the path from the first state to the present one. */
+ * expanded next. A state on the stack waits, is on the path from the first state to the present one, was
+ * given to another worker, or was not looked up. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/assert.h"
@@ -92,8 +93,8 @@ static bool visit(struct descent *d, int successor)
     }
 }
 
-/* For a checkpoint, pushes the successors from `first` on, at which a limit ended the search. That one may be
- * counted already. --subsume, which takes another order, excludes checkpoints. */
+/* For a checkpoint, pushes the successors from `first` on, at which a limit ended the search. The state of
+ * `first` may be counted already. --subsume, which takes another order, excludes checkpoints. */
 static void leave_unseen(struct descent *d, int first, int count)
 {
     LS_ASSERT(first >= 0 && first < count);

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sweep is due when contents and cache take this much, and so many bytes more for each known state. A
- * larger cache is slower: less of it fits into the processor's caches. */
+/* A sweep is due when contents and cache take more than this, with so many bytes more for each known state.
+ * They must also take more than twice the bytes that the last sweep left. A larger cache is slower: less of
+ * it fits into the processor's caches. */
 #define REMEMBERED_BYTES ((size_t)8 << 20)
 #define REMEMBERED_BYTES_PER_STATE 1
 
@@ -133,7 +134,8 @@ int expansion_blocks(const struct expansion *x)
 
 /* ---- between the world and lists of numbers ---- */
 
-/* Returns the number of a block's content. With renaming, its part (canon.h) is attached to it. */
+/* Returns the number of a block's content; INTERN_NONE if memory is short. With renaming, its part (canon.h)
+ * is attached to it. */
 static uint32_t take_block(struct expansion *x, int block)
 {
     uint32_t number = intern_take(x->intern, block);

@@ -25,10 +25,10 @@ bool expansion_present(struct expansion *x, uint32_t *state, uint64_t *fingerpri
 
 void expansion_load(struct expansion *x, const uint32_t *state);
 
-/* Does all steps of a state that is `depth` steps from the first one, and judges it if it is at rest. `state`
- * stays in place until the next call. Returns the number of successors, or -1 if the search is over. If then
- * something is violated, expansion_action(x, 0) is the step that violates it; if search->path_rests, the
- * state at rest does. */
+/* Does all steps of a state that is `depth` steps from the first one (with --partial-order perhaps one), and
+ * judges it if it is at rest. The caller keeps `state` in place until the next call. Returns the number of
+ * successors, or -1 if the search is over. If then something is violated, expansion_action(x, 0) is the step
+ * that violates it; if search->path_rests, the state at rest does. */
 int expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth);
 
 /* Return a successor of the last expansion, even if the world was put into other states since. The list of
@@ -43,7 +43,7 @@ size_t expansion_bytes(const struct expansion *x);
 
 /* A sweep drops the cache and all contents but those of states that are still needed. It is due when
  * expansion_is_full(). After expansion_sweep(), each needed state is kept once, which gives it new numbers;
- * then comes expansion_swept(). The first two return false if memory is short. */
+ * then comes expansion_swept(). If memory is short, expansion_sweep() and expansion_keep() return false. */
 bool expansion_is_full(const struct expansion *x);
 bool expansion_sweep(struct expansion *x);
 bool expansion_keep(struct expansion *x, uint32_t *state);

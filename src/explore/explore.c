@@ -115,9 +115,10 @@ static bool has_endless_programs(const struct world_options *options)
     return false;
 }
 
-/* Endless programs are searched breadth first unless the user has chosen an order. Depth first, a run of them
- * goes on until its numbers are too large to be renamed, and no state comes back. Breadth first, each state
- * is reached by a shortest run, and so with small numbers. */
+/* Endless programs are searched breadth first, unless the user has chosen an order, or several workers,
+ * checkpoints or a table of bits need depth first. Depth first, a run of them goes on until its numbers are
+ * too large to be renamed, and no state comes back. Breadth first, each state is reached by a shortest run,
+ * and so with small numbers. */
 static bool goes_breadth_first(const struct search *search)
 {
     const struct explore_options *options = search->options;
@@ -163,7 +164,8 @@ static void search_layer(struct search *search, int faults)
     }
 }
 
-/* Does the run of a violation again, recorded. Returns false if it violates nothing this time. */
+/* Does the run of a violation again, recorded. Returns false if it violates nothing this time, or its path
+ * cannot be done again. */
 static bool show_again(struct search *search)
 {
     struct run *run = search->run;
@@ -309,7 +311,8 @@ static void search_whole(struct search *search)
     }
 }
 
-/* Says where the checkpoint is. One that could not be written is an error: the user relies on it. */
+/* If a limit ended the search, says where the checkpoint is. One that could not be written is an error: the
+ * user relies on it. */
 static void tell_checkpoint(const struct search *search, struct outcome *outcome)
 {
     const char *path = search->options->checkpoint;
@@ -438,7 +441,7 @@ static bool find_other(struct run *run, const struct run_setup *setup, const str
 }
 
 /* A search ends at its first violation, and the mistake may violate other properties in other runs. These
- * properties are judged in further searches of OTHERS_STATES_MAX states each. */
+ * properties are judged in further searches, with at most OTHERS_STATES_MAX states for each layer. */
 static void find_others(struct run *run, const struct run_setup *setup, const struct explore_options *options,
                         struct outcome *outcome)
 {

@@ -2,8 +2,9 @@
  * Copyright the lockstep authors */
 
 /* The search of an exploring scenario: every order of steps, with each fault of its budgets at every moment.
- * Each state of the world is expanded once. If the search holds, no run within the bounds violates a
- * property. If it finds a violation, it records a run that shows it. */
+ * Each state of the world is expanded once. If the search is complete and holds, no run within the bounds
+ * violates a property, unless different states have equal fingerprints (--exact). If it finds a violation, it
+ * records a run that shows it. */
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H
 
@@ -43,7 +44,7 @@ struct explore_options {
     int searches;       /* searches at once on this machine; 0 = one */
     double seconds_max; /* for the whole search, in s; 0 = no limit */
     bool compare;       /* compares the counts of a complete search with those that the file claims */
-    bool rewrite;       /* writes the counts of a complete search into the file */
+    bool rewrite;       /* with `compare`, writes the counts of a complete search into the file */
     struct explore_part part;
     const char *out;
     size_t bitstate_bytes;     /* bytes of the table of bits, see bitstate.h; 0 = fingerprints are stored */
@@ -60,7 +61,8 @@ int explore_faults(const struct scenario *scenario);
 /* Returns the number of sets of run constants: 1 if the file sweeps none, or the set was given. */
 int explore_sets(const struct run_setup *setup);
 
-/* Searches. The verdict is VERDICT_LIMIT if a limit or `stop` ended the search without a violation. */
+/* Searches. Without a violation the verdict is VERDICT_LIMIT if a limit or `stop` ended the search, or if
+ * states are kept as bits. It is so too if the world has a clock. */
 void explore_run(const struct run_setup *setup, const struct explore_options *options,
                  struct outcome *outcome);
 

@@ -99,7 +99,8 @@ static bool is_any_kept(const struct live *live)
     return false;
 }
 
-/* Returns the first node of a fair component; with `hopeless`, of those that keep the mark for ever. */
+/* Returns the first node of a fair component; with `hopeless`, of those from which only nodes with the mark
+ * are reachable. GRAPH_NONE if there is none. */
 static uint32_t first_fair(const struct live *live, uint32_t mark, bool hopeless)
 {
     LS_ASSERT(mark != 0 && (mark & (mark - 1)) == 0);
@@ -185,7 +186,7 @@ static bool shorten_ring(struct live *live)
 
 struct wanted {
     uint32_t from, to;
-    const char *channel; /* its channel; NULL = any, "" = none */
+    const char *channel; /* channel of the step; NULL = any step, "" = a step without a channel */
 };
 
 static bool is_wanted(struct live *live, const struct action *action, const struct wanted *wanted)

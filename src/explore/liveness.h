@@ -4,8 +4,8 @@
 /* Liveness: is a process that waits for a lock served, once nothing fails any more (docs/design/liveness.md)?
  *
  * Exploring scenarios name two properties. By can_always_be_served, some run from each state serves the
- * process; by served_under_weak_fairness, each fair run does. Both are judged on a graph of states of its
- * own, without other judges and reductions, but with renaming, so that cycles close. */
+ * process; by served_under_weak_fairness, each fair run does. Both are judged on one graph of states, which
+ * is built without other judges and without reductions, but with renaming, so that cycles close. */
 #ifndef EXPLORE_LIVENESS_H
 #define EXPLORE_LIVENESS_H
 

@@ -358,7 +358,8 @@ struct walk {
     uint32_t *queue;
 };
 
-/* The goal of walk_to(): a node, or to settle a label: an edge has it, or a node does not offer it. */
+/* The goal of walk_to(): to reach `node`. If that is GRAPH_NONE, to settle `label`: to take an edge that has
+ * it, or to reach a node that does not offer it. */
 struct goal {
     uint32_t node;
     unsigned label;
@@ -387,7 +388,8 @@ static void take_edge(struct walk *w, size_t edge)
     w->count++;
 }
 
-/* Adds to the walk the edges from here to `from`, and then `last`. */
+/* Adds to the walk the edges from here to `from`, and then `last`. If that makes more than `max`, only sets
+ * the count to `max` + 1. */
 static void take_way(struct walk *w, uint32_t from, size_t last)
 {
     int start = w->count, length = 1;

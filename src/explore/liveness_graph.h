@@ -39,10 +39,11 @@ bool graph_add_edge(struct graph *graph, uint32_t target, unsigned label);
 
 void graph_close_node(struct graph *graph);
 
-/* Returns the bytes of the graph, and those that the functions below need at most. */
+/* Returns the bytes of the graph plus those that the functions below need at most. */
 size_t graph_bytes(const struct graph *graph);
 
-/* ---- questions: all nodes are closed; each returns false if memory is short ---- */
+/* ---- questions: all nodes are closed; graph_kept() and graph_components() return false if memory is short
+ * ---- */
 
 /* Writes for each node its marks that all nodes reachable from it have. */
 bool graph_kept(const struct graph *graph, uint32_t *kept);
@@ -51,19 +52,17 @@ bool graph_kept(const struct graph *graph, uint32_t *kept);
  * Writes the number of each node's component, or GRAPH_NONE, and whether the component is fair.
  *
  *   Definition. A component is fair if each label that all its nodes offer is on one of its inner edges. A
- *   node without an edge to itself is a fair component if it offers no label: a run may end there.
- *   Claim. If a fair run can stay in a part of a component for ever, the component is fair.
- *   Why. By inner edges the run takes each label that all nodes of the part offer. All nodes of the part
- *   offer
- *   each label that all nodes of the component offer.
- *   Checked by. tests/explore/test_graph.c: a check by definition answers alike on thousands of small
+ *   node without an edge to itself is a fair component if it offers no label: a run may end there. Claim. If
+ *   a fair run can stay in a part of a component for ever, the component is fair. Why. Inside the part the
+ *   run takes each label that all its nodes offer. Among these are the labels that all nodes of the component
+ *   offer. Checked by. tests/explore/test_graph.c: a check by definition answers alike on thousands of small
  *   graphs. */
 bool graph_components(const struct graph *graph, uint32_t mark, uint32_t *component, bool *fair);
 
 /* Finds a cycle that is fair by itself: from a node of a fair component back to it, with each label that all
- * its nodes offer. It consists of shortest ways, chosen greedily. Writes the indices of its edges; returns
- * their number. 0: the node offers no label, and a run may end there. -1: more than `max`, or memory is
- * short. */
+ * its nodes offer. It consists of shortest ways, chosen greedily. Writes the indices of its edges, and
+ * returns their number. Returns 0 if the node offers no label, and a run may end there. Returns -1 if it has
+ * more than `max` edges, or memory is short. */
 int graph_fair_cycle(const struct graph *graph, const uint32_t *component, uint32_t from, size_t *edge,
                      int max);
 

@@ -325,7 +325,8 @@ static void note_bytes(struct collect *c)
         c->noted_max * sizeof *c->noted;
 }
 
-/* Adds the roots: the first state, and the first state with nothing left of the budgets. */
+/* Adds the roots: the first state if it has faults left, and the first state with nothing left of the
+ * budgets. */
 static bool begin(struct collect *c)
 {
     uint32_t state[ARENA_BLOCKS_MAX], ended[ARENA_BLOCKS_MAX];

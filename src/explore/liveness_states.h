@@ -31,7 +31,8 @@ struct after {
 
 /* Builds the graph from `search->run->world`, which is in its first state; search->canon is not NULL. Nodes
  * are numbered in breadth-first order, so a node's parents are a shortest path to it. Returns false if the
- * graph is not complete; search->limit says why. The caller calls after_close() in both cases. */
+ * graph is not complete; search->limit says why, or search->wrong if a check of the search failed. The caller
+ * calls after_close() in both cases. */
 bool after_open(struct after *after, struct search *search);
 void after_close(struct after *after);
 

@@ -15,7 +15,7 @@ struct parts {
     const struct explore_options *options;
     const struct outcome *const *part;
     int sets, layers, first; /* first: budget of the first layer */
-    int last; /* index of the part at which one process would have stopped, or of the last part */
+    int last; /* index of the part that decides, see find_last(); of the last part if all are complete */
     bool whole;
     int shown; /* index of the part whose counts are shown, unless `whole` */
 };
@@ -44,7 +44,8 @@ static int find(const struct parts *p, enum verdict verdict)
     return at < count ? at : -1;
 }
 
-/* A violation counts first, then an error: a limit of an earlier part must not hide them. */
+/* The first part with a violation decides, else the first with an error, else the first that is not complete.
+ * So a limit of an earlier part hides no violation. */
 static void find_last(struct parts *p)
 {
     int count = p->sets * p->layers;
@@ -104,7 +105,8 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     counts->earlier_transitions = all_transitions - transitions;
 }
 
-/* Adds up premises of all parts. The rest of a violation's finding is that of its own run. */
+/* Adds up the premises of the parts up to `last`. The rest of a violation's finding is that of its own
+ * run. */
 static void add_stats(const struct parts *p, const struct outcome *stopped, struct outcome *outcome)
 {
     struct check_stats *stats = &outcome->stats;
@@ -122,8 +124,8 @@ static void add_stats(const struct parts *p, const struct outcome *stopped, stru
     }
 }
 
-/* Begins with the outcome of the part at which one process would have stopped. If that part was not searched,
- * takes the nearest part before it that was, or else the nearest behind it. */
+/* Begins with the outcome of the part `last`. If that part was not searched, takes the nearest part before it
+ * that was, or else the nearest behind it. */
 static void begin(struct parts *p, struct outcome *outcome)
 {
     p->shown = p->last;

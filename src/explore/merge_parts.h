@@ -11,13 +11,16 @@
 
 #include "explore/explore.h"
 
-/* Return the fault budget of the first layer of a search, and the number of its layers. */
+/* Returns the fault budget of the first layer of a search. */
 int explore_first_layer(const struct scenario *scenario, const struct explore_options *options);
+
+/* Returns the number of layers of a search, for each set of run constants. */
 int explore_layers(const struct scenario *scenario, const struct explore_options *options);
 
 /* Makes the outcome of the whole. `part` has the outcomes set by set, and in a set layer by layer; NULL = a
- * part was not searched, but one was. A violation in any part is one of the whole. Otherwise the layers below
- * the first that is not complete in some set are complete. */
+ * part was not searched; at least one was. A violation in any part is one of the whole. The layers below the
+ * first that is not complete in some set are complete. None is, if one process would have stopped at a
+ * violation before the last set. */
 void explore_put_together(const struct run_setup *setup, const struct explore_options *options,
                           const struct outcome *const *part, struct outcome *outcome);
 

@@ -67,7 +67,7 @@ enum visited_answer search_visit(struct search *search, uint64_t fingerprint);
 
 size_t search_states_bytes(const struct search *search);
 
-/* Returns true if a limit ends the search now. Cheap between two checks of the limits. */
+/* Returns true if a limit, or another worker, ends the search now. Cheap between two checks of the limits. */
 bool search_limited(struct search *search);
 
 /* Search from the world's present state, and leave the world in any state. `piece`: NULL, or work of another

@@ -25,7 +25,8 @@ bool stack_add(struct stack *stack, const struct action *action, enum stack_mark
 
 size_t stack_entries(const struct stack *stack);
 
-/* Reads an entry. Returns false if the bytes, which may come from a file, are none. */
+/* Reads an entry. Returns false if there is none with this index, or if its mark, which may come from a file,
+ * is not one of the enum. */
 bool stack_entry(const struct stack *stack, size_t index, struct action *action, enum stack_mark *mark);
 
 void stack_clear(struct stack *stack);

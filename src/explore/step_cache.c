@@ -202,7 +202,7 @@ static struct choice *choice_at(const struct memo *memo, uint32_t entry, int ind
     return (struct choice *)(void *)(key_of(at) + memo->scope[at->group].count) + index;
 }
 
-/* Adds up hashes: equal contents of two blocks have different ones. */
+/* Adds up hashes: the hash of a content depends on its block too, so their order need not count. */
 static uint64_t hash_scope(const struct scope *scope, int group, const uint64_t *hash)
 {
     uint64_t sum = ((uint64_t)group + 1) * 0x9e3779b97f4a7c15u;

@@ -4,11 +4,11 @@
 /* The cache of steps: a step is not done again in a state with equal contents of the blocks that it reads.
  *
  * A state is a list of numbers, one for the content of each block (state/intern.h). The *scope* of a process
- * is the few blocks from which its enabled actions mostly follow: its own, the log and the servers. For the
- * contents of a scope there is an *entry*: the enabled actions, and the *effect* of each. An effect is the
- * changed blocks with their new contents, and the events for the judges. A step that reads blocks beyond its
- * scope has an effect for each content of these. Verdicts are cached too: the judges' new content, by their
- * old one and the events.
+ * is the few blocks from which its enabled actions mostly follow. These are that of the world, its own, and
+ * some of the coordinator's, such as the log. For the contents of a scope there is an *entry*: the enabled
+ * actions, and the *effect* of each. An effect is the changed blocks with their new contents, and the events
+ * for the judges. A step that reads blocks beyond its scope has an effect for each content of these. Verdicts
+ * are cached too: the judges' new content, by their old one and the events.
  *
  * Most steps read less than their scope: a delivery reads no server. So an effect is also found by the action
  * and the contents of the blocks that it has read, in any entry. An action with such a set of blocks is a
@@ -52,8 +52,8 @@ struct memo_state {
 /* Returns the key of a group's entry for this state, and prefetches the memory that memo_entry() reads. */
 uint64_t memo_ask(const struct memo *memo, int group, const struct memo_state *state);
 
-/* Returns the entry found or added last for this group, unless its scope has a block of `changed`, the blocks
- * that have changed since. Then returns MEMO_NONE. */
+/* Returns the entry found or added last for this group. MEMO_NONE if there is none, or if the group's scope
+ * has a block of `changed`, the blocks that have changed since. */
 uint32_t memo_same(const struct memo *memo, int group, const uint64_t changed[2]);
 
 /* Returns the entry for this state, by its key of memo_ask(); MEMO_NONE if there is none. */
@@ -69,15 +69,15 @@ uint32_t memo_add_entry(struct memo *memo, int group, const struct memo_state *s
 int memo_actions(const struct memo *memo, uint32_t entry);
 void memo_action(const struct memo *memo, uint32_t entry, int index, struct action *out);
 
-/* Return `moves` and `note` of the entry; -1 for a note above 254. */
+/* Return `moves` and `note` of the entry. A note is -1 if there is none, or if it is above 254. */
 bool memo_moves(const struct memo *memo, uint32_t entry);
 int memo_note(const struct memo *memo, uint32_t entry);
 
 /* Whether a step may go before all others, see persistent_set.h. */
 enum memo_alone {
     MEMO_ALONE_NEVER,
-    MEMO_ALONE_USED,   /* if world_alone() has answered WORLD_ALONE; not for WORLD_ALONE_IF_UNUSED */
-    MEMO_ALONE_UNUSED, /* for both answers */
+    MEMO_ALONE_USED,   /* it changes world_uses(): only if world_alone() has answered WORLD_ALONE */
+    MEMO_ALONE_UNUSED, /* it does not: also if the answer was WORLD_ALONE_IF_UNUSED */
 };
 
 struct memo_change {
@@ -95,7 +95,7 @@ uint32_t memo_effect_elsewhere(struct memo *memo, uint32_t entry, int index, con
                                bool *short_of_memory);
 
 /* Adds the effect of a step that has read the blocks `read`. `events` is a place of memo_events(), or
- * MEMO_NONE for no events. Returns MEMO_NONE if memory is short. */
+ * MEMO_NONE for no events. Returns MEMO_NONE if memory is short, or if there are too many sets of blocks. */
 uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                          const uint64_t read[2], const struct memo_change *changes, int count,
                          uint32_t events, enum memo_alone alone);

@@ -16,8 +16,8 @@ struct more {
     uint64_t plain, canonical;
 };
 
-/* One content of the budgets' block that the search has met, and its differences to poorer contents. In a
- * poorer content some faults were bought less often and none more often. It need not have been met. */
+/* One content of the budgets' block that the search has met, and its differences to other contents. These are
+ * all in which some faults were bought less often and none more often, met or not. */
 struct known {
     uint64_t hash;
     struct more *more;

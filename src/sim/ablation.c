@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Worlds that lack a choice point, to show which violations a search finds by means of it. Constants of a run
- * get their plainest value here. Actions are removed from lists by the coordinator. */
+/* Worlds that lack a choice point, to show which violations a search finds by means of it. Here, constants of
+ * a run get their plainest value, and budgets become 0. The coordinator removes actions from lists. */
 #include "sim/world.h"
 
 #include <string.h>

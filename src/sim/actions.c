@@ -2,8 +2,9 @@
  * Copyright the lockstep authors */
 
 /* The list of enabled actions. Its order is canonical: a rule that takes "the first" action decides by it.
- * First come the ensemble's steps, then timers, the clock, programs' steps, and last the faults that budgets
- * pay, with ends of faults among them. Sections are sorted by process and slot. */
+ * First come the coordinator's steps, then timers, the clock, programs' steps, and last the faults that
+ * budgets pay, with ends of faults among them. Each section is sorted by process; faults on servers and
+ * directories come last. */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -103,7 +104,8 @@ static void add_faults_of_started(struct action_list *list, int p)
     }
 }
 
-/* Adds expiries of sessions without a handle, unless COORD_DUE: that is among the ensemble's steps. */
+/* Adds expiries of sessions without a handle. An expiry that is due (COORD_DUE) is among the coordinator's
+ * steps. */
 static void add_ends(struct action_list *list, int p)
 {
     int first = list->count;

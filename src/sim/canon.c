@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Hands the numbers that a recipe shows on to the canon. */
+/* Passes each number that a recipe shows to the canon. */
 struct recipe_rename {
     struct ls_rename functions; /* first member, so that a callback can get at `canon` */
     struct canon *canon;

@@ -41,7 +41,8 @@ static bool work_ahead(void)
     return false;
 }
 
-/* Chooses a step that is possible now, other than a late commit. Makes no whole list. */
+/* Chooses a step that is possible now, other than a late commit. Makes no whole list. Returns false if there
+ * is none. */
 static bool immediate(struct action *out)
 {
     if (the_world.options.timers_first && due_timer(out)) {
@@ -232,7 +233,8 @@ bool world_is_healing(const struct action *action)
     return action_has(action, TRAIT_HEALS) || (the_world.coordinator->price(action) & COORD_ABANDONED) != 0;
 }
 
-/* Does the ends of faults that the coordinator lists at this place. Returns their number. */
+/* Does the ends of faults that the coordinator lists at this place, and the expiries of sessions without a
+ * handle. Returns their number. */
 static int heal_listed(struct world *world, int client, enum coord_place place, world_step_fn step, void *ctx)
 {
     struct action out[WORLD_ACTIONS_MAX];
@@ -270,7 +272,8 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
     return count;
 }
 
-/* Returns whether nothing will happen to the process by itself, whatever idle() says: that cannot change. */
+/* Returns whether nothing will happen to the process by itself; false if it is paused or cut off. Does not
+ * ask idle(), because its answer would not change. */
 static bool process_at_rest(int p)
 {
     const struct process *process = process_at(p);

@@ -245,7 +245,8 @@ static bool option(const char *word, const char *name, int32_t *value)
     return true;
 }
 
-/* Returns the coordinator's kind with this word, with one of the traits (or without all); -1 = none. */
+/* Returns the coordinator's kind with this word, and with one of the traits, or if not `with`, without all of
+ * them; -1 = none. */
 static int find_kind(const char *word, unsigned traits, bool with)
 {
     for (int k = 0; k < ACTION_KINDS; k++) {

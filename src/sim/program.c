@@ -74,7 +74,8 @@ static const struct action *upcoming(const struct list *list, int pc)
     return pc >= 0 ? &list->ops[pc] : NULL;
 }
 
-/* Returns the last operation before `pc` of this kind, lock and owner, or NULL; `lock` -1 = of any. */
+/* Returns the last operation before `pc` of this kind, lock and owner, or NULL; `lock` -1 = of any lock and
+ * owner. */
 static const struct action *last_op(const struct list *list, int pc, enum action_kind kind, int lock,
                                     int owner)
 {
@@ -102,14 +103,16 @@ const struct action *program_last_acquire(int p, int lock, int owner)
     return last_op(&list, process_at(p)->pc[which], ACTION_ACQUIRE, lock, owner);
 }
 
-/* Returns whether the list waits for the answer to its last such operation: that has no ACTION_NOWAIT. */
+/* Returns whether the list waits for the answer to its last such operation, because that has no
+ * ACTION_NOWAIT. True also if there is no such operation. */
 static bool is_awaited(const struct list *list, int pc, enum action_kind kind, int lock, int owner)
 {
     const struct action *op = last_op(list, pc, kind, lock, owner);
     return op == NULL || (op->modes & ACTION_NOWAIT) == 0;
 }
 
-/* Returns whether the step needs the slot's lock. Then it waits for the answer in spite of ACTION_NOWAIT. */
+/* Returns whether the step needs the slot's lock as the slot's owner. Then it waits for the answer in spite
+ * of ACTION_NOWAIT. */
 static bool is_about(const struct action *op, const struct slot *slot)
 {
     bool of_slot = op->kind == ACTION_ACQUIRE || op->kind == ACTION_RELEASE || op->kind == ACTION_WRITE;

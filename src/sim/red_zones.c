@@ -13,8 +13,9 @@
  *   - a free chunk, or the tail: TAIL_BYTES behind the last chunk, where a block freed at the end was;
  *   - the first REST_BYTES behind the tail, or, at once, the gap.
  *
- * A block that is freed in a guarded call is not handed out before its end, unless the heap is full. A write
- * through a stale pointer is not found if its memory was handed out again in a later call.
+ * A block that the recipe frees in a guarded call is not handed out before the end of the call, unless the
+ * heap is full. A write through a stale pointer is not found if its memory was handed out again in a later
+ * call.
  *
  * Claim: equal memory has equal bytes. Why: the bytes of these areas do not depend on what was there before,
  * and the tail has one length. Checked by tests/sim/test_zones.c. */

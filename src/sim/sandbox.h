@@ -11,12 +11,12 @@
 #include <stddef.h>
 
 struct world_guard {
-    /* Calls fn(ctx). Returns false if it did not come back: for the reason *offence, in the function *where,
-     * which may be NULL and is valid until the next call. */
+    /* Calls fn(ctx). Returns false if it did not come back. Then writes the reason to *offence, and to *where
+     * the name of the function, or NULL, valid until the next call. */
     bool (*call)(void (*fn)(void *ctx), void *ctx, enum event_offence *offence, const char **where);
 
-    /* Puts back memory that no recipe may change. Returns whether the call changed some; *where = its
-     * name. */
+    /* Puts back memory that no recipe may change. Returns whether the call changed some, and then writes its
+     * name to *where. */
     bool (*changed)(const char **where);
 };
 
@@ -25,7 +25,8 @@ void world_set_guard(const struct world_guard *guard);
 
 bool world_guard_is_set(void);
 
-/* Returns whether a recipe is being called right now, and no judge looks at an event. Async-signal-safe. */
+/* Returns whether a recipe is being called or asked right now, and no judge looks at an event.
+ * Async-signal-safe. */
 bool world_in_recipe(void);
 
 /* Receives `size` bytes, without a zero behind them, that a recipe has written for people to read. */

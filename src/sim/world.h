@@ -108,7 +108,7 @@ struct world {
     uint32_t paid;
     uint64_t layouts;
     int locked;  /* 1: the environment's mutex is held */
-    int running; /* 1 + the process whose recipe is being entered; 0 = none */
+    int running; /* 1 + the process whose recipe is being called; 0 = none */
     int asked;   /* process whose recipe answers a question, which changes nothing; -1 = none */
     int in_callback;
     bool programmed;
@@ -234,15 +234,17 @@ static inline bool write_waits(int p, int owner)
 
 void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Tell judges that the called recipe, or that of p, breaks a rule. `where`: function, text or NULL. */
+/* Shows EVENT_MISBEHAVED: the recipe that is being called breaks a rule. `where`: function, text or NULL. */
 void world_note_offence(enum event_offence offence, const char *where);
 
+/* The same for the recipe of process p. */
 void world_tell_offence(int p, enum event_offence offence, const char *where);
 
 /* ---- sandbox.c: steps of recipes that are not to be trusted ---- */
 
-/* Does fn(ctx), a step of this process; `kind`: see kind_of() in apply.c. With a guard, a step that does not
- * come back is noted, and the process whose recipe ran has crashed. */
+/* Does fn(ctx), a step of this process; `kind`: see kind_of() in apply.c. With a guard, offences are shown:
+ * no return, a changed variable, a wrong read or write. A process crashes if its recipe did not return or has
+ * damaged memory, and also if the client library ended it. */
 void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx);
 
 /* Does fn(ctx) and undoes it. False: it did not come back, there is no guard, or memory is short. */
@@ -293,10 +295,11 @@ void process_wake_all(void);
 struct slot *process_slot(int p, int lock, int owner);
 void process_acquire_all(int p, const struct action *action);
 void process_release_all(int p, const struct action *action);
-/* Asks the recipe of one process for its beliefs, and shows changes (D5). */
+/* Asks the recipe of one process for its beliefs, and shows changes (D5). Also makes calls that it has to
+ * refuse. */
 void process_ask_belief(int p);
 
-/* At rest: asks whether the recipe is idle, and would leak at a stop. */
+/* At rest: shows an offence if the recipe is not idle, or if its stop() would leak. */
 void process_ask_idle(int p);
 
 /* Returns the answer of idle(); false if the recipe has none, has not started, or is being called. */
@@ -311,7 +314,7 @@ const struct action *program_next_op(int p, int list);
 void program_pass(const struct action *action);
 /* Passes over steps that have lost their meaning. */
 void program_skip_ops(int p);
-/* Returns the last acquire of this lock in the owner's list; NULL = none. */
+/* Returns the last acquire of this lock that the owner's list has passed; NULL = none. */
 const struct action *program_last_acquire(int p, int lock, int owner);
 void program_rewind(int p);
 
@@ -331,7 +334,8 @@ void *heap_alloc(int p, size_t size, enum heap_owner owner);
 void heap_free(int p, void *memory, enum heap_owner owner);
 bool heap_clear(int p, size_t state_size); /* false: the state is too large, a trouble */
 
-/* Number and bytes of a recipe's blocks. Bytes are as asked for with zones, else multiples of 8. */
+/* Number and bytes of a recipe's blocks. With zones, bytes as the recipe asked for; else each block rounded
+ * up to 8. */
 struct heap_use {
     uint32_t blocks, bytes;
 };
@@ -350,8 +354,8 @@ void zones_free(int p, void *memory, enum heap_owner owner);
 /* Returns the size that a block was asked for with; 0 = there is no such block. */
 size_t zones_size(int p, const void *memory, enum heap_owner owner);
 
-/* Asked when a call ends: returns whether all memory but the recipe's own is unchanged. If so, hands freed
- * blocks back. If not, tells the offence; the caller lets the process crash. */
+/* Asked when a call ends: returns whether the bytes around the state and the blocks are as they must be. If
+ * so, hands freed blocks back. If not, tells the offence; the caller lets the process crash. */
 bool zones_are_whole(int p);
 
 struct heap_use zones_use(int p);
@@ -364,9 +368,10 @@ enum {
     PAINT_ALL = 7,
 };
 
-/* Fills the memory of the painted kinds: in a process, or in the stack below the caller. */
+/* Fills the memory of the painted kinds in the heap of a process. */
 void zones_paint(int p);
 
+/* Fills the stack below the caller: with FRESH, or if PAINT_FRESH is painted, with `paint`. */
 void zones_paint_stack(void);
 
 /* Returns whether memory after a step equals that after the painted run. Bytes that were moved and never
@@ -395,8 +400,9 @@ bool timer_may_fire(int p, const struct timer *timer);
 /* Returns whether a timer that timer_is_work() is armed, and waits for no event of its role. */
 bool timers_of_work(int p);
 bool timer_repeats(const struct timer *timer);
-/* Note that a poll or renewal has fired; forget that, because something has changed. */
+/* Notes that a poll or renewal has fired: it may not fire again until repeats_forget(). */
 void repeats_note(int p, const struct ls_timer *timer);
+/* Lets the polls and renewals of a process fire again, because something has changed. */
 void repeats_forget(int p);
 void repeats_forget_all(void);
 /* Writes an id as ls_env_unique_id() does, with the counter 0. */
@@ -420,7 +426,8 @@ bool world_sets_no_data(const struct world_options *options);
 
 /* Returns a bit for each enum world_fault that the budgets still pay for. */
 unsigned action_faults_left(void);
-/* Takes a fault out of its budget, unless it is due anyway. */
+/* Takes a fault out of its budget, unless it is `due`: free. Does nothing if the budget is empty (a script's
+ * fault), or for another action. */
 void action_pay(const struct action *action, bool due);
 /* Returns whether two acquires, or two releases, name the same locks in the same order. */
 bool action_same_locks(const struct action *a, const struct action *b);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A set of states that keeps three bits of one large table for each, for searches that do not fit. The
- * fingerprint chooses the bits. A state whose bits are all set counts as known. If other states have set
- * them, the search omits the state, and all states that only it leads to. So it can find a violation, but
- * cannot show that there is none. */
+/* A set of states that keeps three bits of one large table for each state, for searches whose fingerprints do
+ * not fit into memory. The fingerprint chooses the bits. A state whose bits are all set counts as known. If
+ * other states have set them, the search omits the state, and all states that only it leads to. So such a
+ * search can find a violation, but cannot show that there is none. */
 #ifndef STATE_BITSTATE_H
 #define STATE_BITSTATE_H
 

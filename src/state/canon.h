@@ -146,9 +146,9 @@ void canon_refuse(struct canon *canon);
 
 void canon_role(struct canon *canon, const void *where, size_t size, int process);
 
-/* Begins a record of `size` bytes, 0 = none: an element of a list whose order follows from the names of
- * processes, so its position does not count. Numbers and names shown until canon_record_end() belong to it.
- * Records with different salts are never equal. */
+/* Begins a record of `size` bytes; 0 = it has only numbers and names. A record is an element of a list whose
+ * order follows from the names of processes, so its position does not count. Numbers and names shown until
+ * canon_record_end() belong to it. Records with different salts are never equal. */
 void canon_record(struct canon *canon, const void *where, size_t size, uint32_t salt);
 void canon_record_end(struct canon *canon);
 

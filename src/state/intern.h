@@ -33,8 +33,9 @@ bool intern_attach(struct intern *intern, uint32_t number, const void *bytes, si
 const void *intern_attached(const struct intern *intern, uint32_t number);
 
 /* Copies a content, and the bytes attached to it, from another intern that will be closed. Returns its number
- * in `to`, always the same, or INTERN_NONE if memory is short. After the first call `from` is only moved from
- * and closed. The first intern_take() of `to` comes after the last call. */
+ * in `to`, the same at each call for this content; INTERN_NONE if memory is short. After the first call, only
+ * intern_move() and intern_close() may be called for `from`. The first intern_take() of `to` comes after the
+ * last call. */
 uint32_t intern_move(struct intern *to, struct intern *from, uint32_t number);
 
 uint32_t intern_count(const struct intern *intern);

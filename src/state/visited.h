@@ -26,7 +26,7 @@ enum visited_answer {
  * less if the address space is too small. NULL if the smallest table does not fit, or memory is refused. */
 struct visited *visited_open(size_t bytes_max);
 
-/* Returns one in memory that processes forked later share, for `workers` of them (1 to 64). */
+/* Returns such a table in memory that processes forked later share, for `workers` of them (1 to 64). */
 struct visited *visited_open_shared(size_t bytes_max, int workers);
 
 /* Returns a set of `bytes` bytes of bits (bitstate.h), which is never full. Not for visited_copy() and
@@ -49,7 +49,7 @@ enum visited_answer visited_add(struct visited *visited, uint64_t fingerprint);
 
 bool visited_has(const struct visited *visited, uint64_t fingerprint);
 
-/* Makes room for `count` states in an empty table. Returns false if its bound is too small. */
+/* Makes room for `count` states in an empty table. Returns false if its largest size has no room for them. */
 bool visited_reserve(struct visited *visited, uint64_t count);
 
 /* Copies at most `max` fingerprints, in an order in which another table takes them fast. Returns their
