@@ -54,7 +54,7 @@ enum record_kind {
     RECORD_UNDOES, /* answers_have_reasons: lock, process: an acquire failed, its requests may go on */
     RECORD_TERM,   /* belief_ends_in_time: lock, process, owner; flags TERM_…; session of the grant */
     RECORD_OVER,   /* belief_ends_in_time: process; session whose time is up, unknown to the process */
-    RECORD_LEASE_OVER, /* belief_ends_in_time: lock, process: lease has run out, no node created since */
+    RECORD_LEASE_OVER, /* belief_ends_in_time: lock, process: lease has run out, no node came or went since */
     RECORD_QUESTION,   /* every_revocation_is_told: lock, process; flags QUESTION_…; pending REVOKES */
     RECORD_REQUEST,    /* every_revocation_is_told: lock, process; flags REQUEST_…; czxid; pending */
     RECORD_HEARD,      /* hold_keeps_its_node: lock, process, owner; czxid of its node, whose end it must
