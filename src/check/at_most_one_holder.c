@@ -17,9 +17,9 @@
  * Claim. No two grants that exclude each other overlap while their nodes exist.
  *
  * Why. An admitted contender stays admitted until its node goes, or its process learns of a smaller capacity.
- * So the judge looks at the line at each grant, and keeps two kinds of nodes of waiting processes. Ghosts
- * were admitted when they were deleted, and NODE_HAD_ROOM nodes when the capacity shrank. Contenders that
- * exclude each other are never admitted at once, and no two owners are granted on one node.
+ * So the judge looks at the line at each grant, and notes nodes of waiting processes that were admitted
+ * before. Ghosts were admitted when they were deleted, and NODE_HAD_ROOM nodes when the capacity shrank.
+ * Contenders that exclude each other are never admitted at once, and no two owners are granted on one node.
  *
  * Not seen: beliefs, and how long they last. A grant to an owner that already holds (one level deeper). The
  * node that is meant if a process has several and the token names none (the oldest free one counts). Checked

@@ -9,10 +9,10 @@
  * contenders that the deletion admits (check/state.h). A watch of a session on its own node does not count.
  * Nor does one of a session that is over, even before the client is told, or whose end deletes the node.
  *   - A process leaves the line when one of its acquires fails, or when it waits and deletes one of its
- *     contenders. It is back once it watches neither a node of another process nor a child list, and has no
- *     request under way.
- *   - If the operator deletes a contender of a process that waits, it has left the line until it does not
- *     wait.
+ *     contenders or nodes that queue. It is back once it watches neither a node of another process nor a
+ *     child list, and has no request under way.
+ *   - If the operator deletes such a node of a process that waits, the process has left the line until it
+ *     does not wait.
  *
  * Why. Only the next contender in line needs to hear of the deletion. Watches have no owner: a process may
  * still have a watch for an owner that gave up, while another of its owners waits.

@@ -9,7 +9,7 @@
  *   - It keeps the place if it deletes that node by itself and queues again: the recipe gave its caller's
  *     place away.
  *   - It loses the place without blame when its session ends, or the node is deleted by the operator, or
- *     while no delete of the process was sent. The operator may also delete that of another lock of its call:
+ *     without a delete that the process sent. The operator may also delete that of another lock of its call:
  *     the whole call is then asked for again.
  *   - If nodes queue, the node that queues is the place. An owner whose process has created none after it
  *     asked has the place of the node of its grant.

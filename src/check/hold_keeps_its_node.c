@@ -11,8 +11,8 @@
  *   - No GRANTED of an owner that does not hold has the token of a deleted node, if its NODE_DELETED names an
  *     actor. This is judged if some owner of the process has waited at every moment after it, without CRASHED
  *     or EXPIRED.
- *   - The same for a NODE_DELETED by the operator, if a LISTED of the process and the lock came between it
- *     and GRANTED: the process could know.
+ *   - Nor has such a GRANTED the token of a node that the operator deleted in that wait, if the process could
+ *     know. It could if a LISTED of the process and the lock came in between.
  *   - The process knows that N is gone from each of these on:
  *       - A WOKEN that says so, unless another owner of the process waited for the lock or held it during
  *         this claim. The watch may have been set for that owner.

@@ -590,7 +590,8 @@ static void note_room(struct check_table *table, const struct check_context *con
             node->flags |= NODE_HAD_ROOM;
 }
 
-/* The process asks anew, and from now on the capacity that it knows counts. */
+/* Clears NODE_HAD_ROOM of the process's nodes: it asks anew, and from now on the capacity that it knows
+ * counts. */
 static void forget_room(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {
@@ -600,8 +601,8 @@ static void forget_room(struct check_table *table, const struct check_context *c
             node->flags &= (uint16_t)~NODE_HAD_ROOM;
 }
 
-/* Drops the record of a capacity that says nothing. The process knows the declared capacity. It has known no
- * larger one since it last began to wait without any claim. */
+/* Drops the record of a capacity if it says nothing. That is so if the process knows the declared capacity,
+ * and has known no larger one since it last asked without any claim. */
 static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
                             struct check_record *known)
 {

@@ -32,7 +32,7 @@ enum record_kind {
                      of the newest, 0 once it is over; directory, of EVENT_WATCH_PARENT */
     RECORD_EVICTED,  /* lock, waiting process; flags EVICTED_…; czxid of a contender that the operator
                        deleted */
-    RECORD_LISTENER, /* lock, process: it is told of requests to give back, and of the end of its node */
+    RECORD_LISTENER, /* lock, process that is told of requests to give back, and of the end of its node */
     RECORD_FAULTED,  /* faults; see ledger_note_fault() */
     /* The judges. */
     RECORD_GHOST,    /* at_most_one_holder: lock, process; flags GHOST_…; czxid, by_session of a deleted
@@ -54,7 +54,7 @@ enum record_kind {
     RECORD_UNDOES, /* answers_have_reasons: lock, process: an acquire failed, its requests may go on */
     RECORD_TERM,   /* belief_ends_in_time: lock, process, owner; flags TERM_…; session of the grant */
     RECORD_OVER,   /* belief_ends_in_time: process; session whose time is up, unknown to the process */
-    RECORD_LEASE_OVER, /* belief_ends_in_time: lock, process: lease has run out, no node created since */
+    RECORD_LEASE_OVER, /* belief_ends_in_time: lock, process: lease has run out, no node came or went since */
     RECORD_QUESTION,   /* every_revocation_is_told: lock, process; flags QUESTION_…; pending REVOKES */
     RECORD_REQUEST,    /* every_revocation_is_told: lock, process; flags REQUEST_…; czxid; pending */
     RECORD_HEARD,      /* hold_keeps_its_node: lock, process, owner; czxid of its node, whose end it must
@@ -64,7 +64,7 @@ enum record_kind {
     RECORD_NEWS,       /* all_or_none: lock, process, owner; locks, news */
     RECORD_QUEUED,     /* ledger: lock, process; flags = directory; czxid, by_session of a node that queues */
     RECORD_CAPACITY,   /* the ledger: lock = group, process; capacity, largest_capacity */
-    RECORD_LATE,       /* at_most_one_holder: as GHOST, not admitted; least_capacity */
+    RECORD_LATE,       /* at_most_one_holder: as GHOST, of a node that was not admitted; least_capacity */
     RECORD_COUNT,      /* the ledger: lock = group; capacity that its node contains, 0 = none */
     RECORD_SHUT,    /* the ledger: lock = group, process: has closed the lock, whose capacity is in a node */
     RECORD_RUN_OUT, /* the ledger: lock, process that waits; czxid of a contender whose lease ended */
@@ -344,7 +344,8 @@ int group_of(const struct check_context *context, int lock);
 int group_claims(struct check_table *table, const struct check_context *context, int lock, int process,
                  unsigned flags);
 
-/* Returns the number of watches of that type on nodes of the group, those of ended sessions included. */
+/* Returns the number of the process's watches of that type at locks of the group, those of ended sessions
+ * included. */
 int group_watches(struct check_table *table, const struct check_context *context, int lock, int process,
                   enum event_watch type);
 
@@ -425,8 +426,8 @@ struct contender {
 bool ledger_admits(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, const struct check_record **obstacle);
 
-/* The same for the contender of this node, whose owner is unknown. If a hold has several nodes, returns true
- * if fewer nodes than the capacity precede this one. */
+/* Returns true if the contender of this node, whose owner is unknown, is admitted; writes *obstacle as
+ * ledger_admits() does. If a hold has several nodes, fewer nodes than the capacity must precede this one. */
 bool ledger_admits_node(struct check_table *table, const struct check_context *context,
                         const struct check_record *node, const struct check_record **obstacle);
 

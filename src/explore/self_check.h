@@ -35,11 +35,12 @@ static inline bool distrust_is_due(const struct search *search, uint64_t every, 
 bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected);
 
 /* Does a step that may go before all others (persistent_set.h) before and behind each other enabled action.
- * Checks that both orders are possible and end in one state, unless a step of either violates a property. The
- * rest is as above. */
+ * Checks that both orders are possible and end in one state, unless a step of either violates a property.
+ * Restores the present state. Returns false if a check fails; checks nothing if memory is short. */
 bool distrust_order(struct search *search, const struct action *action, uint64_t depth);
 
-/* Does a path from search->start. Checks that it leads to the present state. The rest is as above. */
+/* Does a path from search->start. Checks that it leads to the present state, and restores that. Returns false
+ * if the check fails; checks nothing if memory is short. */
 bool distrust_path(struct search *search, const struct action *path, uint64_t length);
 
 #endif

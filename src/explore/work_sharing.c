@@ -45,7 +45,8 @@ struct share {
     uint64_t earlier_transitions, earlier_depth; /* of the layer, from the checkpoint that is continued */
     uint64_t earlier_unrenamed;
     pid_t pid[EXPLORE_WORKERS_MAX];
-    /* How the search ended, by the first worker with a result. Texts are constants, at one address in all. */
+    /* The members behind `fresh` say how the search ended: a failed check counts before a violation, the
+     * first violation before a limit. `limit` is a constant text, at one address in all workers. */
     bool fresh; /* no checkpoint is continued; set before the workers begin */
     bool violated, path_rests;
     const char *limit;

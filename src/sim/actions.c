@@ -69,7 +69,8 @@ static void add_returns(struct action_list *list, int p)
     }
 }
 
-/* The largest `n` listed. A step may need memory twice, so its second request may fail too. */
+/* The largest `n` of ACTION_FAIL_ALLOC and ACTION_FAIL_CALL that is listed. A step may need memory twice, so
+ * its second request may fail too. */
 enum { FAILING_MAX = 2 };
 
 static void add_failures(struct action_list *list, int kind, int p)
@@ -144,7 +145,8 @@ static void add_advance(struct action_list *list)
     }
 }
 
-/* Returns whether the last action of the list stands there before, at `first` or behind it. */
+/* Returns whether this action, the last one of the list, is in the list once more, at index `first` or behind
+ * it. */
 static bool is_listed(const struct action_list *list, int first, const struct action *action)
 {
     LS_ASSERT(first <= list->count - 1);

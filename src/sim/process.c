@@ -73,7 +73,8 @@ static void leave(void)
     ask_wrong(p);
 }
 
-/* Begins a call. An owner that acts within a report does so in the call that reports. */
+/* Begins a call, unless an owner acts within a report: then the call that reports goes on. Returns the
+ * state. */
 static inline __attribute__((always_inline)) void *enter_verb(int p, code_fn fn)
 {
     return the_world.reacting ? process_state(p) : enter(p, fn);
@@ -864,7 +865,8 @@ static void ask_slot(int p, struct slot *slot)
     }
 }
 
-/* Asks for the guard of an owner that does not hold. With one, its write would pass while its node exists. */
+/* Asks for the guard of an owner that does not hold. If there is one, shows an offence: the owner's write
+ * would pass while its node exists. */
 static void ask_for_guard(int p, const struct slot *slot)
 {
     LS_ASSERT(the_world.asked < 0 && (slot->depth == 0 || slot->lost));

@@ -4,8 +4,8 @@
 /* Programs: the operations that owners of a process do, and which of them is next.
  *
  * A program is one list of operations, or one for each owner (a task). Each list has a counter in the block
- * of the process. An operation waits for the answers to earlier operations of its list. A task does not wait
- * for answers to other owners. */
+ * of the process. An operation waits for the answers to earlier operations of its list, except those with
+ * ACTION_NOWAIT. A task does not wait for answers to other owners. */
 #include "base/assert.h"
 #include "sim/abilities.h"
 #include "sim/world.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Stimuli for coverage reports: the event that an action brings to a recipe, and its state then. */
+/* Stimuli for coverage reports: the event that an action brings to a recipe, and the recipe's state then. */
 #include "base/assert.h"
 #include "sim/remark.h"
 #include "sim/world.h"

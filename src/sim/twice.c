@@ -6,7 +6,7 @@
  * Definition: a recipe must not read memory that has not been set (the stack below it, a block from
  * malloc()). Nor may it read free memory, a zone, or memory that was lent to a callback that is over. The
  * step is first done with all such memory painted with a byte of PAINTS, and undone. Lent memory cannot be
- * accessed then if a word of the state points into it. Afterwards the step is done with the bytes that such
+ * accessed then if a word of the arena points into it. Afterwards the step is done with the bytes that such
  * memory always holds: FRESH, FREED, ZONE, or those of the coordinator. With WORLD_DOUBT_ALL each byte of
  * PAINTS has its run.
  *

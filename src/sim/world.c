@@ -345,7 +345,7 @@ bool world_is_guarded(const struct world *world)
 void world_begin(struct world *world)
 {
     if (world_trouble(world) != NULL) {
-        return; /* of the options: no recipe may run in a world that is not for it */
+        return; /* a trouble of the options: no recipe may run in a world that is not for it */
     }
     if (world->coordinator->prepare != NULL) {
         world->coordinator->prepare();

@@ -237,7 +237,7 @@ void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1
 /* Shows EVENT_MISBEHAVED: the recipe that is being called breaks a rule. `where`: function, text or NULL. */
 void world_note_offence(enum event_offence offence, const char *where);
 
-/* The same for the recipe of process p. */
+/* Shows EVENT_MISBEHAVED of process p, or of process 0 if p is no process. */
 void world_tell_offence(int p, enum event_offence offence, const char *where);
 
 /* ---- sandbox.c: steps of recipes that are not to be trusted ---- */

@@ -72,8 +72,8 @@ uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *ch
 bool canon_is_refused(const struct canon *canon);
 
 /* Writes at most `size` of the bytes that stand for the state up to renaming of numbers; returns how many
- * there are. Two states have equal bytes if and only if one is the other renamed. Not with
- * canon_processes_open(). */
+ * there are. Two states that are not refused have equal bytes if and only if one is the other renamed. Not
+ * with canon_processes_open(). */
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);
 
 /* Processes with equal programs may change their names. A fingerprint is that of the state after its
