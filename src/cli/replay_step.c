@@ -524,22 +524,34 @@ static int obey(struct session *session, const char *line)
     return status;
 }
 
-/* Does the command of a line; an empty one stands for the last command. A line with # is a remark. */
+/* Keeps a command, so that an empty line repeats it. */
+static int keep(struct session *session, const char *line)
+{
+    char *copy = strdup(line);
+    if (copy == NULL) {
+        return no_memory();
+    }
+    free(session->last);
+    session->last = copy;
+    return 0;
+}
+
+/* Does the command of a line; an empty one stands for the last command that was done. A line with # is a
+ * remark. */
 static int do_line(struct session *session, const char *line, size_t size)
 {
-    size_t text = text_size(line, size);
+    size_t text = text_size(line, size), blanks = strspn(line, " \t");
     if (text < size) {
         return refuse_byte(session, line, text);
     }
-    size_t blanks = strspn(line, " \t");
-    if (line[blanks] == '#' || (line[blanks] == 0 && session->last == NULL)) {
+    if (line[blanks] == 0) {
+        return session->last != NULL ? obey(session, session->last) : 0;
+    }
+    if (line[blanks] == '#') {
         return 0;
     }
-    if (line[blanks] != 0) {
-        free(session->last);
-        session->last = strdup(line);
-    }
-    return session->last != NULL ? obey(session, session->last) : no_memory();
+    int status = obey(session, line);
+    return status == 0 ? keep(session, line) : status;
 }
 
 static void prompt(const struct session *session)
