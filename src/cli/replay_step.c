@@ -83,6 +83,7 @@ static struct word next_word(struct word *rest)
 {
     size_t blanks = strspn(rest->text, " \t");
     struct word word = {rest->text + blanks, strcspn(rest->text + blanks, " \t")};
+    LS_ASSERT(blanks + word.size <= strlen(rest->text));
     rest->text = word.text + word.size;
     rest->size = strlen(rest->text);
     return word;
@@ -96,6 +97,7 @@ static struct word all_words(struct word *rest)
     while (words.size > 0 && strchr(" \t", words.text[words.size - 1]) != NULL) {
         words.size--;
     }
+    LS_ASSERT(words.size == 0 || strchr(" \t", words.text[0]) == NULL);
     rest->text = words.text + words.size;
     rest->size = 0;
     return words;
@@ -167,6 +169,7 @@ static void on_step(void *ctx, const struct replay_step *step, bool shown)
 {
     struct session *session = ctx;
     state_view_note(&session->view, step);
+    LS_ASSERT(session->begun);
     if (!shown) {
         return;
     }
@@ -347,7 +350,7 @@ static int do_list(struct session *session, struct word *rest)
 
 /* ---- leaving the trace ---- */
 
-/* Tells what has become of the run, if it has left its trace now. */
+/* Tells the answer of stepper_take(); `before`: the run had left its trace before. */
 static int tell_take(struct session *session, enum stepper_answer answer, bool before, struct word word)
 {
     struct stepper *stepper = session->stepper;
@@ -385,6 +388,7 @@ static int do_take(struct session *session, struct word *rest)
 static int write_file(struct session *session, const char *path)
 {
     struct stepper *stepper = session->stepper;
+    LS_ASSERT(path[0] != 0);
     char found[CHECK_PROPERTIES_MAX * TRACE_WORD_MAX], *bytes = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&bytes, &size);

@@ -20,8 +20,8 @@ struct steps {
     int count; /* steps so far */
 };
 
-/* Begins; `trace` and `run` must outlive the steps. steps_close() frees the data. Returns the object about the whole run, or NULL if memory
- * is short. The caller deletes it. */
+/* Begins; `trace` and `run` must outlive the steps. steps_close() frees the data. Returns the object about
+ * the whole run, or NULL if memory is short. The caller deletes it. */
 struct cJSON *steps_head(struct steps *steps, const struct trace *trace, struct run *run);
 
 /* Returns the object of a step, with the state behind it and the choices that are possible there; NULL if

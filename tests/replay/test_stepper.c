@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A stepper: the state at a position is the same whenever it is reached, bit for bit, and what it prints is
- * what a replay prints. A run that has left its trace is a trace again. */
+/* A stepper: the state at a position is the same whenever it is reached, bit for bit. It shows the text of a
+ * replay. A run that has left its trace is a trace again. */
 #include "replay/stepper.h"
 #include "scenario/random.h"
 #include "scenario/recipes.h"
