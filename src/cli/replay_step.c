@@ -83,6 +83,7 @@ static struct word next_word(struct word *rest)
 {
     size_t blanks = strspn(rest->text, " \t");
     struct word word = {rest->text + blanks, strcspn(rest->text + blanks, " \t")};
+    LS_ASSERT(blanks + word.size <= strlen(rest->text));
     rest->text = word.text + word.size;
     rest->size = strlen(rest->text);
     return word;
@@ -96,6 +97,7 @@ static struct word all_words(struct word *rest)
     while (words.size > 0 && strchr(" \t", words.text[words.size - 1]) != NULL) {
         words.size--;
     }
+    LS_ASSERT(words.size == 0 || strchr(" \t", words.text[0]) == NULL);
     rest->text = words.text + words.size;
     rest->size = 0;
     return words;
@@ -167,6 +169,7 @@ static void on_step(void *ctx, const struct replay_step *step, bool shown)
 {
     struct session *session = ctx;
     state_view_note(&session->view, step);
+    LS_ASSERT(session->begun);
     if (!shown) {
         return;
     }
@@ -347,7 +350,7 @@ static int do_list(struct session *session, struct word *rest)
 
 /* ---- leaving the trace ---- */
 
-/* Tells what has become of the run, if it has left its trace now. */
+/* Tells the answer of stepper_take(); `before`: the run had left its trace before. */
 static int tell_take(struct session *session, enum stepper_answer answer, bool before, struct word word)
 {
     struct stepper *stepper = session->stepper;
@@ -385,6 +388,7 @@ static int do_take(struct session *session, struct word *rest)
 static int write_file(struct session *session, const char *path)
 {
     struct stepper *stepper = session->stepper;
+    LS_ASSERT(path[0] != 0);
     char found[CHECK_PROPERTIES_MAX * TRACE_WORD_MAX], *bytes = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&bytes, &size);
@@ -524,22 +528,34 @@ static int obey(struct session *session, const char *line)
     return status;
 }
 
-/* Does the command of a line; an empty one stands for the last command. A line with # is a remark. */
+/* Keeps a command, so that an empty line repeats it. */
+static int keep(struct session *session, const char *line)
+{
+    char *copy = strdup(line);
+    if (copy == NULL) {
+        return no_memory();
+    }
+    free(session->last);
+    session->last = copy;
+    return 0;
+}
+
+/* Does the command of a line; an empty one stands for the last command that was done. A line with # is a
+ * remark. */
 static int do_line(struct session *session, const char *line, size_t size)
 {
-    size_t text = text_size(line, size);
+    size_t text = text_size(line, size), blanks = strspn(line, " \t");
     if (text < size) {
         return refuse_byte(session, line, text);
     }
-    size_t blanks = strspn(line, " \t");
-    if (line[blanks] == '#' || (line[blanks] == 0 && session->last == NULL)) {
+    if (line[blanks] == 0) {
+        return session->last != NULL ? obey(session, session->last) : 0;
+    }
+    if (line[blanks] == '#') {
         return 0;
     }
-    if (line[blanks] != 0) {
-        free(session->last);
-        session->last = strdup(line);
-    }
-    return session->last != NULL ? obey(session, session->last) : no_memory();
+    int status = obey(session, line);
+    return status == 0 ? keep(session, line) : status;
 }
 
 static void prompt(const struct session *session)

@@ -78,8 +78,12 @@ bool replay_is_action(const struct replay *replay, int index);
 
 /* ---- the text of a replay ---- */
 
-/* Print the parts of replay_trace(): the lines about the trace; the line of a choice; the events and
- * violations that followed; the verdict at the end of the run. */
+/* Print the parts of replay_trace():
+ *
+ * - the lines about the trace,
+ * - the line of a choice,
+ * - the events and violations that followed,
+ * - the verdict at the end of the run. */
 void replay_print_head(FILE *out, const struct trace *trace);
 void replay_print_choice(FILE *out, const struct replay_step *step);
 void replay_print_step(FILE *out, const struct replay_step *step, const struct run *run);

@@ -24,7 +24,7 @@ struct stepper_listener {
     void (*step)(void *ctx, const struct replay_step *step, bool shown);
 };
 
-/* What is known of a step that was done once. */
+/* Facts about a step that was done once. */
 struct stepper_fact {
     unsigned process;    /* index of the process of its action; WORLD_PROCESSES_MAX or more = none */
     check_mask violated; /* properties that are violated since this step */
@@ -111,7 +111,7 @@ enum stepper_answer stepper_forward_to(struct stepper *stepper, unsigned process
 /* Goes to a position and shows the step that leads there. Ends earlier if a choice does not fit. */
 enum stepper_answer stepper_go(struct stepper *stepper, int position);
 
-/* Returns the last position before the present one that a step of this process leads to; 0 = there is none. */
+/* Returns the last position before the present one that a step of this process leads to; 0 = none. */
 int stepper_before(const struct stepper *stepper, unsigned process);
 
 /* Looks through the whole run, without a word, and comes back. Returns the first position behind the present
@@ -129,12 +129,12 @@ enum replay_result stepper_finish(struct stepper *stepper);
 int stepper_choices(struct stepper *stepper);
 
 /* Takes a choice by its label, and shows it. If the trace takes another one here, the rest of the list is
- * dropped, and so are marks of a circle: the run has left its trace. STEPPER_UNFIT if the choices before it do
- * not fit without these marks; then nothing has changed. */
+ * dropped, and so are marks of a circle: the run has left its trace. Returns STEPPER_UNFIT, with nothing
+ * changed, if the choices before it do not fit without these marks. */
 enum stepper_answer stepper_take(struct stepper *stepper, const char *label);
 
-/* Writes the whole run as a trace, which a replay repeats. Looks through the run without a word, and comes back.
- * `found` gets the names of the violated properties, or "nothing". STEPPER_LOST also if the file has an
+/* Writes the whole run as a trace, which a replay repeats. Looks through the run without a word, and comes
+ * back. `found` gets the names of the violated properties, or "nothing". STEPPER_LOST also if the file has an
  * error, with errno set. */
 enum stepper_answer stepper_write(struct stepper *stepper, FILE *file, char *found, size_t found_size);
 

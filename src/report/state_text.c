@@ -123,7 +123,7 @@ static bool is_word_byte(char byte)
     return isalnum((unsigned char)byte) || ((unsigned char)byte & 0x80) != 0;
 }
 
-/* Returns whether the line has the word: it begins and ends where a word does, or has such a border itself. */
+/* Returns whether the line has the word, which is no part of a longer word there. */
 static bool has_word(const char *line, const char *word)
 {
     size_t size = strlen(word);

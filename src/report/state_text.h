@@ -18,7 +18,7 @@ struct contender {
     char path[WORLD_PATH_MAX]; /* empty = unknown */
 };
 
-/* What the state does not say itself, and the events do. Zero at the beginning of a run. */
+/* Facts of a run that only its events show. Zero at the beginning of a run. */
 struct state_view {
     uint8_t owners[WORLD_PROCESSES_MAX]; /* of a process: 1 + its highest owner that has asked for a lock */
     struct contender *line;              /* owned; sorted by czxid */
@@ -50,8 +50,8 @@ const char *state_belief_word(enum ls_belief belief);
  * `part`, prints only the lines that belong to it, which are those:
  *
  * - "beliefs", "line": these lines.
- * - Another word, such as a process, a lock, a server, a node or its number: lines with this word, and lines
- *   below a line that is not indented and has it.
+ * - Another word, such as a process, a lock, a server, a node or its number: lines with this word. If the
+ *   line is not indented, the indented lines below it too.
  *
  * Returns whether something was printed. */
 bool state_print(FILE *out, const struct state_view *view, const struct run *run, const char *part);

@@ -22,8 +22,8 @@ struct steps {
     struct coord_detail detail; /* of the next step's action */
 };
 
-/* Begins; `trace` and `run` must outlive the steps. steps_close() frees the data. Returns the object about the whole run, or NULL if memory
- * is short. The caller deletes it. */
+/* Begins; `trace` and `run` must outlive the steps. steps_close() frees the data. Returns the object about
+ * the whole run, or NULL if memory is short. The caller deletes it. */
 struct cJSON *steps_head(struct steps *steps, const struct trace *trace, struct run *run);
 
 /* Looks at a choice before it is made. Call it as `choice` of the replay's listener. */

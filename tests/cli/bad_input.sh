@@ -235,6 +235,9 @@ expect_line "lockstep run: expected a pattern for at least one scenario after --
 expect_line "lockstep run: expected a file that can be rewritten with --rewrite, found '-'" "$LOCKSTEP" run --rewrite -
 expect_line "lockstep replay: expected one trace, found ''" "$LOCKSTEP" replay
 expect_line "lockstep replay: expected one trace, found 'b'" "$LOCKSTEP" replay a b
+expect_line "lockstep replay: expected --step or --json, found 'both'" "$LOCKSTEP" replay --step --json a
+expect_line "lockstep replay: expected a trace in a file with --step, which reads standard input, found '-'" \
+    "$LOCKSTEP" replay --step -
 expect_line "lockstep export: expected one trace, found ''" "$LOCKSTEP" export
 expect_line "lockstep export: expected one trace, found 'b'" "$LOCKSTEP" export a b
 expect_line "lockstep export: expected a value after this option, found '-o'" "$LOCKSTEP" export a -o
