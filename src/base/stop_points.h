@@ -5,8 +5,8 @@
  * first call of the recipe, and the end. The debugger sets breakpoints at the functions stop_point_*(). It
  * chooses the step by a write to `stop_point_wanted`, at the beginning of the replay or later.
  *
- * * The functions and variables stop_point_* are exported by the program, so that a debugger finds them in
- * a stripped program too. */
+ * The functions and variables stop_point_* are exported by the program, so that a debugger finds them in a
+ * stripped program too. */
 #ifndef BASE_STOP_POINTS_H
 #define BASE_STOP_POINTS_H
 

@@ -220,7 +220,7 @@ static void note_line(struct told *told, const char *line)
     char *end;
     unsigned long long number = strtoull(line, &end, 10);
     const char *violated = strstr(line, VIOLATED);
-    if (end != line && end[0] == ' ' && end[1] == ' ' && end - line >= 5) {
+    if (end - line >= 5 && line[4] != ' ' && end[0] == ' ' && end[1] == ' ') {
         told->last = number;
     } else if (line[0] != ' ' && violated != NULL) {
         number = strtoull(violated + sizeof VIOLATED - 1, NULL, 10);

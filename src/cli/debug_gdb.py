@@ -38,7 +38,7 @@ class Story:
         self.end = []
         step = 0
         for line in body.splitlines():
-            number = re.match(r' *(\d+)  ', line[:12])
+            number = re.match(r' {0,4}(\d+)  ', line)
             if number:
                 step = int(number.group(1))
                 self.lines[step] = [line]
@@ -105,7 +105,9 @@ class Guest:
         self.on_the_way = False
         self.stops = {name: Stop(name, spec='stop_point_' + name) for name in ('replay', 'step', 'call', 'done')}
         quiet("""set exec-wrapper sh -c 'exec "$@" >/dev/null' sh""")  # the story has the text already
+        self.signal = ''
         gdb.events.exited.connect(self.exited)
+        gdb.events.stop.connect(self.stopped)
 
     # ---- words of the program's memory ----
 
@@ -146,10 +148,13 @@ class Guest:
             stop.enabled = name in names
         Stop.hit = None
         while Stop.hit not in names:
+            self.signal = ''
             quiet(command)
             command = 'continue'
             if not is_alive():
                 break
+            if self.signal == 'SIGINT':
+                raise gdb.GdbError('interrupted on the way, in step %d' % self.step())
         for stop in self.stops.values():
             stop.enabled = False
         return Stop.hit
@@ -175,28 +180,32 @@ class Guest:
                 return
         self.begin(step)
 
-    def stop_in(self, function, where, note):
-        """Go on to a function of the recipe, or to the end of the step. Return whether the function was reached."""
+    def stop_in(self, where, owner=None):
+        """Go on to a place, in this object if one is given, or to the end of the step. Return whether it was reached; None
+        if there is no such place."""
         stop = Stop('function', **where)
-        stop.object = note
+        stop.object = owner
         try:
             if stop.pending:
-                raise gdb.GdbError('no function %s in the program or in the recipe' % function)
+                return None
             self.stops['function'] = stop
             return self.go_on('function', 'done') == 'function'
         finally:
             self.stops.pop('function', None)
             stop.delete()
 
-    def enter(self):
-        """Go on to the function that is called next, behind its prologue."""
+    def enter(self, step):
+        """Go on to the function that is called next, behind its prologue; without debug information to its address."""
         address = self.read('callee')
         function = function_at(address)
         if function is None:
-            self.stop_in('', {'spec': '*%d' % address}, None)
+            self.stop_in({'spec': '*%d' % address})
             return 'no debug information in %s: %s' % (object_at(address), self.remedy())
         where = {'function': function.name, 'source': function.symtab.filename}
-        self.stop_in(function.name, where, object_at(address))
+        if not self.stop_in(where, object_at(address)):
+            self.begin(step)  # gdb finds no line behind the prologue
+            self.go_on('call')
+            self.stop_in({'spec': '*%d' % self.read('callee')})
         return ''
 
     def remedy(self):
@@ -214,7 +223,7 @@ class Guest:
     def to_call(self, step):
         self.reach(step)
         if self.go_on('call', 'done') == 'call':
-            return self.enter()
+            return self.enter(step)
         self.begin(step)
         return 'step %d calls no function of the recipe; this is where the step begins' % step
 
@@ -222,8 +231,11 @@ class Guest:
         self.reach(step)
         if self.go_on('call', 'done') != 'call':
             self.begin(step)  # questions to the recipe are no calls
-        if self.stop_in(function, {'function': function}, self.recipe()):
+        reached = self.stop_in({'function': function}, self.recipe())
+        if reached:
             return ''
+        if reached is None:
+            raise gdb.GdbError('no function %s in the program or in the recipe' % function)
         note = self.to_call(step)
         return 'step %d does not reach %s%s' % (step, function, '\n' + note if note else '')
 
@@ -235,6 +247,9 @@ class Guest:
         if note:
             gdb.write(note + '\n')
         gdb.execute('frame')
+
+    def stopped(self, event):
+        self.signal = getattr(event, 'stop_signal', '')
 
     def exited(self, event):
         if not self.on_the_way and hasattr(event, 'exit_code'):  # killed by gdb otherwise
@@ -283,7 +298,8 @@ def add_commands():
 def start():
     told, script, step, function = lockstep_start
     os.close(script)
-    if not os.environ.get('LC_ALL', os.environ.get('LC_CTYPE', os.environ.get('LANG', 'C'))).strip('CPOSIX'):
+    language = os.environ.get('LC_ALL') or os.environ.get('LC_CTYPE') or os.environ.get('LANG') or 'C'
+    if language in ('C', 'POSIX'):
         quiet('set host-charset UTF-8')  # names of files may have any character
     global guest
     guest = Guest(Story(text_of(told)))
