@@ -9,12 +9,13 @@
 #include "plugin/plugin.h"
 #include "scenario/record.h"
 #include "sim/sandbox.h"
+#include "trace/real_line.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char HELP[] =
-    "usage: lockstep report [OPTION...] TRACE | SCENARIO\n"
+    "usage: lockstep report [OPTION...] TRACE | SCENARIO | JOURNAL\n"
     "\n"
     "Writes a run as one HTML page that needs no other file and no network: a lane for each process and "
     "server, "
@@ -27,6 +28,7 @@ static const char HELP[] =
     "cannot be written.\n"
     "\n"
     "  TRACE               is replayed; its first word is lockstep-trace\n"
+    "  JOURNAL             the journal of a real run (docs/real-run.md): its first line is one of a journal\n"
     "  SCENARIO            any other file NAME.scn, and other text on standard input: a directed one is run, "
     "an "
     "exploring\n"
@@ -49,6 +51,7 @@ static const char HELP[] =
     "  lockstep report -o build/one/run.html build/one/*.min.trace\n"
     "  lockstep report -o build/one/holds.html scenarios/mutex/create_reply_lost.scn\n"
     "  lockstep report -o build/one/seed_7.html --seed 7 scenarios/explore/mutex_2.scn\n"
+    "  lockstep report -o build/real.html build/real/journal\n"
     "  cat build/one/*.min.trace | lockstep report - | head -n 1\n";
 
 static bool ends_with(const char *text, const char *suffix)
@@ -90,36 +93,75 @@ static int unreadable(const struct input_error *error)
     return CLI_USAGE;
 }
 
-/* Draws a run into memory, then writes the page. `again` is the line to paste. */
+/* A page in memory. */
+struct drawing {
+    char *text;
+    size_t size;
+    FILE *out;
+};
+
+static int begin_drawing(struct drawing *drawing)
+{
+    *drawing = (struct drawing){0};
+    drawing->out = open_memstream(&drawing->text, &drawing->size);
+    return drawing->out != NULL ? 0 : cli_cannot_write("(memory)");
+}
+
+/* Writes the page, unless `error` says why there is none. */
+static int end_drawing(const struct cli_options *options, struct drawing *drawing,
+                       const struct input_error *error)
+{
+    char path[PATH_MAX];
+    bool whole = fclose(drawing->out) == 0;
+    page_path(options, path);
+    int status = error != NULL ? unreadable(error)
+                 : whole       ? write_page(path, drawing->text, drawing->size)
+                               : cli_cannot_write("(memory)");
+    free(drawing->text);
+    return status;
+}
+
+/* Draws the run of a trace. `again` is the line to paste. */
 static int draw(const struct cli_options *options, const struct trace *trace, const char *again)
 {
     struct input_error error;
-    char path[PATH_MAX], *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) {
-        return cli_cannot_write("(memory)");
+    struct drawing drawing;
+    if (begin_drawing(&drawing) != 0) {
+        return CLI_ENVIRONMENT;
     }
-    enum replay_result result = report_page(out, trace, again, &error);
-    if (fclose(out) != 0) {
-        free(text);
-        return cli_cannot_write("(memory)");
+    enum replay_result result = report_page(drawing.out, trace, again, &error);
+    return end_drawing(options, &drawing, result == REPLAY_UNFIT ? &error : NULL);
+}
+
+/* ---- journals ---- */
+
+static int report_journal(const struct cli_options *options, const struct input *input)
+{
+    struct input_error error;
+    struct drawing drawing;
+    char again[PATH_MAX * 2], given[PATH_MAX];
+    if (cli_given(options, 0, given, sizeof given)) {
+        return cli_usage_error("report", "no option but --out with a journal", given);
     }
-    page_path(options, path);
-    int status = result == REPLAY_UNFIT ? unreadable(&error) : write_page(path, text, size);
-    free(text);
-    return status;
+    if (begin_drawing(&drawing) != 0) {
+        return CLI_ENVIRONMENT;
+    }
+    snprintf(again, sizeof again, "%s report %s", cli_program(), options->path[0]);
+    int result = report_journal_page(drawing.out, input, again, &error);
+    return end_drawing(options, &drawing, result != 0 ? &error : NULL);
 }
 
 /* ---- traces ---- */
 
-static int report_trace_file(const struct cli_options *options, const struct input *input)
+/* Reads the loaded file as a trace, and closes it. */
+static int report_trace_file(const struct cli_options *options, struct input *input)
 {
     struct input_error error;
     struct trace trace;
     char again[PATH_MAX * 2];
     bool random = options->seed_given || options->plan.strategy || options->plan.depth;
     if (random) {
+        input_close(input);
         return cli_usage_error("report", "no --seed, --strategy and --depth with a trace", options->path[0]);
     }
     if (trace_read_loaded(&trace, input, &error) != 0) {
@@ -220,10 +262,11 @@ static int report_file(const struct cli_options *options)
     if (input_load(&input, options->path[0], TRACE_BYTES_MAX, &error) != 0) {
         return unreadable(&error);
     }
-    if (!is_scenario(options, &input)) {
+    bool journal = real_line_begins(&input);
+    if (!journal && !is_scenario(options, &input)) {
         return report_trace_file(options, &input);
     }
-    int status = report_scenario(options, &input);
+    int status = journal ? report_journal(options, &input) : report_scenario(options, &input);
     input_close(&input);
     return status;
 }
@@ -243,7 +286,8 @@ int cli_report(int argc, char **argv)
         return CLI_OK;
     }
     if (options.paths != 1) {
-        return cli_usage_error("report", "one trace or scenario", options.paths > 1 ? options.path[1] : "");
+        return cli_usage_error("report", "one trace, scenario or journal",
+                               options.paths > 1 ? options.path[1] : "");
     }
     return report_file(&options);
 }

@@ -18,8 +18,6 @@
 #include "real/journal.h"
 #include "real/resource.h"
 
-enum { REAL_WORKERS_MAX = 64 };
-
 struct real_audit {
     struct {
         bool inside;

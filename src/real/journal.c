@@ -13,12 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REAL_KIND_WORD(name, word) word,
-static const char *const words[] = {REAL_KIND_LIST(REAL_KIND_WORD)};
-#undef REAL_KIND_WORD
-
-_Static_assert(sizeof words / sizeof *words == REAL_KINDS, "a word for each kind");
-
 int64_t real_journal_now_ns(void)
 {
     struct timespec now;
@@ -40,12 +34,10 @@ int real_journal_open(const char *dir)
 int real_journal_write(int fd, const struct real_line *line)
 {
     char text[REAL_LINE_SIZE_MAX];
-    LS_ASSERT(line->kind < REAL_KINDS);
-    int size = snprintf(text, sizeof text, "%lld %s worker=%d.%d id=%llx basis=%llx value=%lld token=%lld\n",
-                        (long long)real_journal_now_ns(), words[line->kind], line->slot, line->incarnation,
-                        (unsigned long long)line->id, (unsigned long long)line->basis, (long long)line->value,
-                        (long long)line->token);
-    LS_ASSERT(size > 0 && size < REAL_LINE_SIZE_MAX);
+    struct real_line now = *line;
+    LS_ASSERT(line->slot >= 0 && line->slot < REAL_WORKERS_MAX);
+    now.time_ns = real_journal_now_ns();
+    int size = real_line_write(&now, text);
     ssize_t done;
     do {
         done = write(fd, text, (size_t)size);
@@ -54,34 +46,6 @@ int real_journal_write(int fd, const struct real_line *line)
 }
 
 /* ---- reading ---- */
-
-static bool parse_kind(const char *word, enum real_kind *kind)
-{
-    for (int i = 0; i < REAL_KINDS; i++)
-        if (!strcmp(word, words[i])) {
-            *kind = (enum real_kind)i;
-            return true;
-        }
-    return false;
-}
-
-static bool parse(const char *text, struct real_line *line)
-{
-    char word[16];
-    long long time_ns, value, token;
-    unsigned long long id, basis;
-    int end = 0;
-    int found = sscanf(text, "%lld %15s worker=%d.%d id=%llx basis=%llx value=%lld token=%lld%n", &time_ns,
-                       word, &line->slot, &line->incarnation, &id, &basis, &value, &token, &end);
-    if (found != 8 || text[end] || !parse_kind(word, &line->kind))
-        return false;
-    line->time_ns = time_ns;
-    line->id = id;
-    line->basis = basis;
-    line->value = value;
-    line->token = token;
-    return true;
-}
 
 /* Reads more bytes behind the unread ones. Returns their number, 0 at the end of the file, or -1. */
 static ssize_t fill(struct real_reader *reader)
@@ -101,14 +65,15 @@ static ssize_t fill(struct real_reader *reader)
 
 int real_reader_next(struct real_reader *reader, struct real_line *line)
 {
+    LS_ASSERT(reader->at <= reader->size);
     for (;;) {
         char *start = reader->buffer + reader->at;
         char *end = memchr(start, '\n', reader->size - reader->at);
         if (end) {
-            *end = 0;
+            const char *expected;
             reader->at = (size_t)(end + 1 - reader->buffer);
             errno = EBADMSG;
-            return parse(start, line) ? 1 : -1;
+            return real_line_read(line, start, (size_t)(end - start), &expected) == NULL ? 1 : -1;
         }
         ssize_t got = fill(reader);
         if (got <= 0)

@@ -106,6 +106,7 @@ static void write_reasons(FILE *out, const struct report_item *item)
 {
     struct report_violation list[CHECK_PROPERTIES_MAX];
     int count = item->finished ? report_violations(item, list) : 0;
+    LS_ASSERT(count <= CHECK_PROPERTIES_MAX);
     fputs("<td class=\"text\">", out);
     fputs(count > 0 ? "<ul>" : "", out);
     for (int i = 0; i < count; i++) {
@@ -127,6 +128,7 @@ static void write_reasons(FILE *out, const struct report_item *item)
 
 static void write_link(FILE *out, const struct report_index *index, const struct report_item *item)
 {
+    LS_ASSERT(strpbrk(item->page, "/<>&\"") == NULL);
     fputs("<td class=\"text\">", out);
     if (item->page[0] != 0) {
         fputs("<a href=\"", out);
@@ -209,6 +211,7 @@ static enum cell cell_of(const struct report_item *item, int property)
 static check_mask judged_of(const struct report_index *index)
 {
     check_mask judged = 0;
+    LS_ASSERT(check_count() <= CHECK_PROPERTIES_MAX);
     for (int p = 0; p < check_count(); p++) {
         for (int i = 0; i < index->count; i++) {
             judged |= cell_of(&index->items[i], p) != CELL_OFF ? CHECK_BIT(p) : 0;

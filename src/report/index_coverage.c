@@ -24,6 +24,7 @@ struct heat {
 static bool counts(const struct heat *heat, int item)
 {
     const struct report_item *one = &heat->index->items[item];
+    LS_ASSERT(item >= 0 && item < heat->index->count);
     return one->finished && one->recipe == heat->recipe && one->coverage != NULL;
 }
 

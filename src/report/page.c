@@ -3,6 +3,7 @@
 
 /* The page of a run: one HTML file with the run as JSON in it. The fields of the JSON are those of
  * docs/cli.md, but for `labels`, `changes` and `size`. */
+#include "report/page.h"
 #include "report/report.h"
 #include "report/steps.h"
 
@@ -26,7 +27,6 @@ struct labels {
 };
 
 struct page {
-    struct steps steps;
     const char *again; /* the line to paste */
     cJSON *run;        /* "head", "labels", "steps", "end" */
     cJSON *list;       /* the array "steps" */
@@ -142,46 +142,61 @@ static bool keep_changes(struct page *page, cJSON *step)
 
 /* ---- the run ---- */
 
-static void begin_page(void *ctx, const struct trace *trace, struct run *run)
+struct page *page_open(const char *again)
 {
-    struct page *page = ctx;
-    page->run = cJSON_CreateObject();
-    cJSON *head = steps_head(&page->steps, trace, run);
-    bool added = page->run && head && cJSON_AddItemToObject(page->run, "head", head) &&
-                 cJSON_AddStringToObject(head, "again", page->again) != NULL;
-    page->labels.list = page->run ? cJSON_AddArrayToObject(page->run, "labels") : NULL;
-    page->list = page->run ? cJSON_AddArrayToObject(page->run, "steps") : NULL;
-    page->failed |= !added || !page->labels.list || !page->list;
+    struct page *page = calloc(1, sizeof *page);
+    if (page != NULL) {
+        page->again = again;
+        page->run = cJSON_CreateObject();
+        page->failed = page->run == NULL;
+    }
+    return page;
 }
 
-static void look_at_choice(void *ctx, const struct replay_step *step)
-{
-    steps_choice(&((struct page *)ctx)->steps, step);
-}
-
-/* The last item's pointer makes appending cheap: cJSON keeps it in the first item. */
-static void add_step(void *ctx, const struct replay_step *step)
-{
-    struct page *page = ctx;
-    cJSON *object = page->failed ? NULL : steps_step(&page->steps, step);
-    page->failed |= !object || !intern_choices(page, object) || !keep_changes(page, object) ||
-                    !cJSON_AddItemToArray(page->list, object);
-}
-
-static void end_page(void *ctx)
-{
-    struct page *page = ctx;
-    cJSON *end = page->failed ? NULL : steps_end(&page->steps);
-    page->failed |= !end || !cJSON_AddItemToObject(page->run, "end", end);
-}
-
-static void page_close(struct page *page)
+void page_close(struct page *page)
 {
     cJSON_Delete(page->run);
     cJSON_Delete(page->state);
     free(page->labels.label);
     free(page->labels.index);
-    steps_close(&page->steps);
+    free(page);
+}
+
+/* Takes an object into the run, or deletes it. */
+static bool take(struct page *page, const char *name, cJSON *object)
+{
+    if (!page->failed && object != NULL && cJSON_AddItemToObject(page->run, name, object)) {
+        return true;
+    }
+    cJSON_Delete(object);
+    return false;
+}
+
+void page_head(struct page *page, cJSON *head)
+{
+    LS_ASSERT(page->list == NULL);
+    bool added = take(page, "head", head) && cJSON_AddStringToObject(head, "again", page->again) != NULL;
+    page->labels.list = added ? cJSON_AddArrayToObject(page->run, "labels") : NULL;
+    page->list = added ? cJSON_AddArrayToObject(page->run, "steps") : NULL;
+    page->failed |= !page->labels.list || !page->list;
+}
+
+/* The last item's pointer makes appending cheap: cJSON keeps it in the first item. */
+void page_step(struct page *page, cJSON *step)
+{
+    LS_ASSERT(page->failed || page->list != NULL);
+    bool added = !page->failed && step != NULL && intern_choices(page, step) && keep_changes(page, step) &&
+                 cJSON_AddItemToArray(page->list, step);
+    if (!added) {
+        cJSON_Delete(step);
+    }
+    page->failed |= !added;
+}
+
+void page_end(struct page *page, cJSON *end)
+{
+    LS_ASSERT(page->failed || page->list != NULL);
+    page->failed |= !take(page, "end", end);
 }
 
 /* ---- the file ---- */
@@ -217,7 +232,7 @@ static void write_part(FILE *out, const char *name, size_t size, const char *jso
 }
 
 /* Writes the page: page.html, with the other parts in place of "@name@". */
-static void write_page(FILE *out, const char *json)
+static void fill_page(FILE *out, const char *json)
 {
     const char *text = report_page_html;
     for (const char *mark; (mark = strchr(text, '@')) != NULL;) {
@@ -230,22 +245,65 @@ static void write_page(FILE *out, const char *json)
     fputs(text, out);
 }
 
+bool page_write(struct page *page, FILE *out)
+{
+    char *json = page->failed ? NULL : cJSON_PrintUnformatted(page->run);
+    if (json != NULL) {
+        fill_page(out, json);
+    }
+    free(json);
+    return json != NULL;
+}
+
+/* ---- the page of a replay ---- */
+
+struct drawing {
+    struct steps steps;
+    struct page *page;
+};
+
+static void draw_head(void *ctx, const struct trace *trace, struct run *run)
+{
+    struct drawing *drawing = ctx;
+    page_head(drawing->page, steps_head(&drawing->steps, trace, run));
+}
+
+static void draw_choice(void *ctx, const struct replay_step *step)
+{
+    steps_choice(&((struct drawing *)ctx)->steps, step);
+}
+
+static void draw_step(void *ctx, const struct replay_step *step)
+{
+    struct drawing *drawing = ctx;
+    page_step(drawing->page, drawing->page->failed ? NULL : steps_step(&drawing->steps, step));
+}
+
+static void draw_end(void *ctx)
+{
+    struct drawing *drawing = ctx;
+    page_end(drawing->page, steps_end(&drawing->steps));
+}
+
+static enum replay_result no_memory(const struct trace *trace, struct input_error *error)
+{
+    input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
+    return REPLAY_UNFIT;
+}
+
 enum replay_result report_page(FILE *out, const struct trace *trace, const char *again,
                                struct input_error *error)
 {
-    struct page page = {.again = again};
-    struct replay_listener listener = {&page, begin_page, look_at_choice, add_step, end_page};
-    enum replay_result result = replay_run(trace, &listener, error);
-    if (result != REPLAY_UNFIT) {
-        char *json = page.failed ? NULL : cJSON_PrintUnformatted(page.run);
-        if (json != NULL) {
-            write_page(out, json);
-        } else {
-            input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
-            result = REPLAY_UNFIT;
-        }
-        free(json);
+    struct drawing drawing = {.page = page_open(again)};
+    struct replay_listener listener = {&drawing, draw_head, draw_choice, draw_step, draw_end};
+    if (drawing.page == NULL) {
+        return no_memory(trace, error);
     }
-    page_close(&page);
+    enum replay_result result = replay_run(trace, &listener, error);
+    if (result != REPLAY_UNFIT && !page_write(drawing.page, out)) {
+        result = no_memory(trace, error);
+    }
+    page_close(drawing.page);
+    steps_close(&drawing.steps);
     return result;
 }

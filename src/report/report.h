@@ -92,6 +92,9 @@ enum replay_result report_replay_json(FILE *out, const struct trace *trace, stru
 enum replay_result report_page(FILE *out, const struct trace *trace, const char *again,
                                struct input_error *error);
 
+/* Writes the page of a real run from its journal. Returns 0, or -1 with the complaint in *error. */
+int report_journal_page(FILE *out, const struct input *input, const char *again, struct input_error *error);
+
 /* Returns 0, or -1 if the file cannot be written. */
 int report_junit(const char *path, const struct report_context *context, const struct report_item *items,
                  int count);

@@ -31,7 +31,7 @@ expect 0 "$scratch/lost/" "$LOCKSTEP" report "$lost"
 cat "$lost" | "$LOCKSTEP" report - >"$scratch/stdout.html"
 same "$(head -n 1 "$scratch/stdout.html")" '<!doctype html>' 'the first line of a page on standard output'
 expect 4 'expected a file that can be written' "$LOCKSTEP" report -o "$scratch/no/such/folder.html" "$lost"
-expect_line "lockstep report: expected one trace or scenario, found ''" "$LOCKSTEP" report
+expect_line "lockstep report: expected one trace, scenario or journal, found ''" "$LOCKSTEP" report
 expect 2 'found ' "$LOCKSTEP" report "$scratch/nowhere.trace"
 sed 's/ deliver a create-reply$/ deliver a delete-reply/' "$lost" >"$scratch/unfit.trace"
 expect 2 'unfit.trace:' "$LOCKSTEP" report "$scratch/unfit.trace"
@@ -83,6 +83,43 @@ expect_line "lockstep report: expected an exploring scenario with --strategy and
 printf 'mutex /locks/x\nprocess a\na aquire\n' >"$scratch/bad.scn"
 expect 2 "$scratch/bad.scn:3:3: expected" "$LOCKSTEP" report "$scratch/bad.scn"
 [[ ! -e $scratch/bad.html ]] || { echo 'a scenario that cannot be read has a page'; failed=1; }
+
+# ---- journals of real runs ----
+forked_journal >"$scratch/journal"
+expect 0 "$scratch/journal.html" "$LOCKSTEP" report "$scratch/journal"
+page=$scratch/journal.html
+same "$(sed -E 's/^[0-9]+ ([a-z-]+) worker=([0-9]+).*/worker\2 \1/' "$scratch/journal" | tr '\n' ' ')" \
+    "$(run_of "$page" '" ".join(step["label"] for step in run["steps"][1:]) + " "')" 'the steps of a journal'
+same "['worker0', 'worker1'] 0 journal" "$(run_of "$page" '"%s %s %s" % (run["head"]["processes"], run["head"]["servers"], run["head"]["schedule"])')" 'the head'
+same '[8, 18]' "$(run_of "$page" '[step["step"] for step in run["steps"] if step.get("fault")]')" 'the faults'
+same '[12, 19]' "$(run_of "$page" '[step["step"] for step in run["steps"] if step.get("heals")]')" 'the ends of faults'
+# Between its enter and its leave or death a worker believes, unless it says that it does not.
+same 'worker0: 3 4 5 9 10 11 12 13 14 20, worker1: 7 8 9 10 11 12 13 16 17 24 25 26' \
+    "$(run_of "$page" '", ".join(name + ": " + " ".join(str(step["step"]) for step in run["steps"] for one in step["beliefs"] if one["process"] == name) for name in run["head"]["processes"])')" 'beliefs'
+same '[1, 2, 6, 14, 15, 19]' "$(run_of "$page" '[step["step"] for step in run["steps"] for event in step["events"] if event["kind"] == "asked"]')" 'the beginnings of waits'
+same '[3, 7, 9, 16, 20, 24]' "$(run_of "$page" '[step["step"] for step in run["steps"] for event in step["events"] if event["kind"] == "granted"]')" 'grants'
+same "[('no overlap', 9), ('no lost update', 26)]" "$(run_of "$page" '[(one["property"], step["step"]) for step in run["steps"] for one in step["violated"]]')" 'what goes wrong'
+same "[('no overlap', 9), ('no lost update', 26)]" "$(run_of "$page" '[(one["property"], one["number"]) for one in run["end"]["violated"]]')" 'the end'
+real_journal | "$LOCKSTEP" report - >"$scratch/stdin.html"
+same "['no overlap']" "$(run_of "$scratch/stdin.html" '[one["property"] for one in run["end"]["violated"]]')" 'a journal from standard input'
+same '[0, 1, 20, 931]' "$(run_of "$scratch/stdin.html" '[run["steps"][k]["now_ms"] for k in (1, 2, 3, 12)]')" 'times since the first line'
+# wrong_line LINE COLUMN EXPECTED: the second line of a journal.
+wrong_line()
+{
+    { journal_line 0 started 0.0; echo "$1"; } >"$scratch/wrong"
+    expect 2 "$scratch/wrong:2:$2: expected $3, found " "$LOCKSTEP" report "$scratch/wrong"
+    same 1 "$(wc -l <"$scratch/output")" 'lines about a wrong journal'
+    [[ ! -e $scratch/wrong.html ]] || { echo 'a wrong journal has a page'; failed=1; }
+}
+wrong_line 'x enter worker=0.0 id=0 basis=0 value=0 token=0' 1 'a number'
+wrong_line '9223372036854775808 enter worker=0.0 id=0 basis=0 value=0 token=0' 19 'a number'
+wrong_line '5 enters worker=0.0 id=0 basis=0 value=0 token=0' 3 'enter, writes, wrote, refused, doubted, leave, started, stopped, goes-on, killed or ended'
+wrong_line '5 enter worker=64.0 id=0 basis=0 value=0 token=0' 17 'the number of a worker, 0 to 63'
+wrong_line '5 enter worker=0.-1 id=0 basis=0 value=0 token=0' 18 'the number of a process'
+wrong_line '5 enter worker=0.0 id=10000000000000000 basis=0 value=0 token=0' 39 'a hexadecimal number'
+wrong_line '5 enter worker=0.0 id=0 basis=0 value=0' 40 ' token='
+wrong_line '5 enter worker=0.0 id=0 basis=0 value=0 token=0 </script>' 48 'the end of the line'
+expect_line "lockstep report: expected no option but --out with a journal, found '--recipe=mutex'" "$LOCKSTEP" report --recipe mutex "$scratch/journal"
 
 # ---- the page alone ----
 # The names of SVG's elements are the only address in it.
