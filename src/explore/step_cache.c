@@ -162,9 +162,21 @@ size_t memo_bytes(const struct memo *memo)
            hash_table_bytes(&memo->events) + hash_table_bytes(&memo->verdicts);
 }
 
+/* Returns whether no table, mask or group has a place. */
+static bool is_empty(const struct memo *memo)
+{
+    uint32_t last = 0;
+    for (int group = 0; group < memo->groups; group++) {
+        last |= memo->last[group];
+    }
+    return last == 0 && memo->masks == 1 && memo->entries.count == 0 && memo->deeds.count == 0 &&
+           memo->effects.count == 0 && memo->events.count == 0 && memo->verdicts.count == 0;
+}
+
 static uint32_t take(struct memo *memo, size_t words)
 {
     LS_ASSERT(words > 0);
+    LS_ASSERT(memo->words_max > 0 || is_empty(memo));
     memo->words += memo->words & 1; /* events hold 64-bit numbers */
     if (memo->words + words > memo->words_max) {
         size_t more = memo->words_max + memo->words_max / 2 + words + 65536;
