@@ -24,6 +24,7 @@ Each page says which command wrote it.
   belief-redis    for how long two believe at once on a Redis server, by design of the lock (7 minutes)
   promise-matrix  which promise of which recipe holds under which fault, on ZooKeeper and on Redis (5 minutes)
   clock-redis     what worlds of Redis without a clock and with one say of the same recipes (12 minutes)
+  pages           pages of three famous bugs, of runs that the program finds, and a picture of one (a minute)
 
 examples:
   ./dev reports findings coverage
@@ -31,7 +32,7 @@ examples:
 TEXT
 }
 
-REPORTS=(kill-matrix findings findings-redis coverage exam promises world-coverage api-coverage mutants fuzzing belief-redis promise-matrix clock-redis)
+REPORTS=(kill-matrix findings findings-redis coverage exam promises world-coverage api-coverage mutants fuzzing belief-redis promise-matrix clock-redis pages)
 
 # fails LOCKSTEP RECIPE FOLDER: a line `situation property, property` for each situation that fails with a recipe's shared object.
 fails()
@@ -142,6 +143,14 @@ write_report()
     clock-redis)
         step "build release" build_preset release ON lockstep_redis || return
         python3 dev.d/clock_worlds.py >build/page && mv build/page reports/clock-redis.md
+        ;;
+    pages)
+        source dev.d/sample_pages.sh
+        step "build release" build_preset release ON lockstep lockstep_redis || return
+        sample_pages build/release . || return
+        if command -v chromium >/dev/null; then
+            sample_picture "$PWD/reports/pages/lost_create.html#step=9" reports/pages/lost_create.png
+        fi
         ;;
     fuzzing) ./dev fuzz --time 1200 --plot reports/fuzzing.svg ;;
     esac

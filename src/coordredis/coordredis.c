@@ -343,11 +343,21 @@ static void detail_of_delivery(const struct action *action, struct coord_detail 
     detail->lost = carried == FAKEREDIS_CARRIES_LOSS;
 }
 
+static void detail_of_expiry(const struct action *action, struct coord_detail *detail)
+{
+    const struct key *key = leased_key(action->session);
+    detail->server = place_of(leased_server(action->session));
+    if (key != NULL) {
+        struct bytes name = key_name(key);
+        snprintf(detail->text, sizeof detail->text, "the lease of %.*s ends", (int)name.size, name.at);
+    }
+}
+
 static void detail(const struct action *action, struct coord_detail *detail)
 {
     int client = action->process, connection = action->handle;
     if (action->kind == ACTION_EXPIRE) {
-        detail->server = place_of(leased_server(action->session));
+        detail_of_expiry(action, detail);
     } else if (action->kind == ACTION_ARRIVE) {
         detail->carries = COORD_REQUEST;
         detail->server = redis_host->options->servers == 1 ? 0 : -1;

@@ -17,10 +17,8 @@ static const char HELP[] =
     "\n"
     "  run      scenarios: compares them with their expected traces and judges all properties\n"
     "  check    exploring scenarios: searches all their runs\n"
-    "  replay   a trace: the same run again, event by event; --step: forward and back, by commands
-"
-    "  debug    a trace: gdb in the recipe's code, at a step of the run
-"
+    "  replay   a trace: the same run again, event by event; --step: forward and back, by commands\n"
+    "  debug    a trace: gdb in the recipe's code, at a step of the run\n"
     "  report   a trace: a page for the browser that shows the run\n"
     "  shrink   a trace: a shorter one with the same violation\n"
     "  export   a trace: a regression test in C with the same violation\n"

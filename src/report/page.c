@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The page of a run: one HTML file with the run as JSON in it. The fields of the JSON are those of
- * docs/cli.md, but for `labels`, `changes` and `size`. */
+ * docs/cli.md, but for `labels`, `changes` and `size`, and for numbers in place of `choices` and `path`. */
 #include "report/page.h"
 #include "report/report.h"
 #include "report/steps.h"
@@ -17,7 +17,7 @@
 /* The parts of the page as bytes that end with a zero, made from src/report/page by cmake/embed.cmake. */
 extern const char report_page_html[], report_page_css[], report_model_js[], report_page_js[];
 
-/* Labels of choices and lines of states, each once. Choices and changes of the page are indices of them. */
+/* Labels of choices, lines of states and paths of events, each once. The page has their indices instead. */
 struct labels {
     cJSON *list;
     const char **label; /* borrowed from the list's items; open addressing by hash, NULL = free */
@@ -107,6 +107,37 @@ static bool intern_choices(struct page *page, cJSON *step)
     return added;
 }
 
+/* Replaces the paths of a step's events by their indices among the labels. */
+static bool intern_paths(struct page *page, cJSON *step)
+{
+    cJSON *event;
+    bool added = true;
+    cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(step, "events"))
+    {
+        cJSON *path = added ? cJSON_GetObjectItemCaseSensitive(event, "path") : NULL;
+        if (path != NULL) {
+            int index = label_index(&page->labels, path->valuestring);
+            cJSON *number = index >= 0 ? cJSON_CreateNumber(index) : NULL;
+            added = number != NULL && cJSON_ReplaceItemInObjectCaseSensitive(event, "path", number);
+        }
+    }
+    return added;
+}
+
+/* Removes fields that are empty texts or lists. The page puts them back. */
+static void drop_empty(cJSON *step)
+{
+    cJSON *next;
+    for (cJSON *field = step->child; field != NULL; field = next) {
+        bool is_empty = cJSON_IsString(field) ? field->valuestring[0] == 0
+                                              : cJSON_IsArray(field) && cJSON_GetArraySize(field) == 0;
+        next = field->next;
+        if (is_empty) {
+            cJSON_Delete(cJSON_DetachItemViaPointer(step, field));
+        }
+    }
+}
+
 /* ---- states ---- */
 
 static bool add_change(struct page *page, cJSON *changes, int index, const char *line)
@@ -185,8 +216,12 @@ void page_head(struct page *page, cJSON *head)
 void page_step(struct page *page, cJSON *step)
 {
     LS_ASSERT(page->failed || page->list != NULL);
-    bool added = !page->failed && step != NULL && intern_choices(page, step) && keep_changes(page, step) &&
-                 cJSON_AddItemToArray(page->list, step);
+    bool added = !page->failed && step != NULL && intern_choices(page, step) && intern_paths(page, step) &&
+                 keep_changes(page, step);
+    if (added) {
+        drop_empty(step);
+        added = cJSON_AddItemToArray(page->list, step);
+    }
     if (!added) {
         cJSON_Delete(step);
     }

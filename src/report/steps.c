@@ -335,8 +335,8 @@ static bool add_detail(const struct steps *steps, cJSON *object, const struct ac
     LS_ASSERT(detail->carries <= COORD_LINK);
     const char *carries = NAMES[detail->carries];
     return add_server(object, detail->server) &&
-           (carries == NULL ||
-            (add_string(object, "carries", carries) && add_number(object, "connection", action->handle))) &&
+           (carries == NULL || add_string(object, "carries", carries)) &&
+           (carries == NULL || action->handle == 0 || add_number(object, "connection", action->handle)) &&
            add_true(object, "lost", detail->lost) &&
            (detail->text[0] == 0 || add_string(object, "brings", detail->text));
 }

@@ -110,6 +110,21 @@ def lease(steps):
     check("an answer is on its arrow", any(text.startswith("s1 answers") and text.endswith(": OK") for text in answers), answers)
 
 
+def register(steps):
+    """The run of a coordinator that is no part of lockstep (tests/coord)."""
+    arrows = ask("return page.messages")
+    requests = [one for one in arrows if one["to"]["lane"] == "s1" and ": " in one["text"]]
+    answers = [one for one in arrows if one["from"]["lane"] == "s1" and " answers " in one["text"]]
+    applied = [step for step in steps if step.get("carries") == "request"]
+    check("each request that the server has done is an arrow", len(applied) > 2 and len(requests) >= len(applied), (len(applied), len(requests)))
+    check("answers are arrows", len(answers) > 2, arrows)
+    check("an answer says what it is", any(one["text"].endswith(" ok") for one in answers), answers)
+    check("a contender has a bar", ask("return page.bars.some((bar) => bar.track === 'node')"))
+    shown = browser.execute_script("return document.body.textContent").replace(ask("return page.run.head.text"), "")
+    for word in ("zookeeper", "redis", "znode"):
+        check(f"no word {word}", word not in shown.lower())
+
+
 for name in names:
     browser.get("file://" + os.path.join(folder, name + ".html"))
     pages.settle(browser)

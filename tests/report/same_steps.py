@@ -29,6 +29,14 @@ head, steps, end = lines[0], lines[1:-1], lines[-1]
 differs("the head", {**head, "again": run["head"]["again"]}, run["head"])
 differs("the end", end, run["end"])
 differs("the number of steps", len(steps), len(run["steps"]))
+for step in run["steps"]:
+    for name in ("events", "text", "violated", "beliefs", "changes", "choices"):
+        step.setdefault(name, [])
+    for name in ("label", "remark"):
+        step.setdefault(name, "")
+    for event in step["events"]:
+        if "path" in event:
+            event["path"] = run["labels"][event["path"]]
 state = []
 for k, (step, shown) in enumerate(zip(steps, run["steps"])):
     differs(f"the number of step {k}", k, step["step"])

@@ -6,6 +6,11 @@
 const run = JSON.parse(document.getElementById("run").textContent);
 const steps = run.steps, head = run.head, end = run.end;
 const lastStep = steps.length - 1;
+for (const step of steps) {
+    for (const name of ["events", "text", "violated", "beliefs", "changes", "choices"]) step[name] ??= [];
+    for (const name of ["label", "remark"]) step[name] ??= "";
+    for (const event of step.events) if (event.path !== undefined) event.path = run.labels[event.path];
+}
 
 // ---- texts ----
 
@@ -24,11 +29,12 @@ function duration(ms) {
     return ms < 1000 ? ms + " ms" : Number((ms / 1000).toFixed(3)) + " s";
 }
 
-// Splits a text into lines of `columns` characters at most, between words if possible.
+// Splits a text into lines of `columns` characters at most: between words, or else within a name or a path.
 function wrap(text, columns) {
     const lines = [];
     while (text.length > columns) {
-        const blank = text.lastIndexOf(" ", columns), at = blank > columns / 3 ? blank : columns;
+        const blank = text.lastIndexOf(" ", columns), part = Math.max(...["/", "_", "-"].map((sign) => text.lastIndexOf(sign, columns - 1))) + 1;
+        const at = blank > columns / 3 ? blank : part > columns / 2 ? part : columns;
         lines.push(text.slice(0, at));
         text = "  " + text.slice(at).trimStart();
     }

@@ -40,7 +40,7 @@ function addMarked(parent, text, word) {
 
 // ---- where things are, from the left: number, clock, text, then a lane for each process and server ----
 
-const LINE = 18, GAP = 14, NUMBER = 46, SERVER = 64, TEXT_MIN = 250, TEXT_MAX = 900, NARROW = 520;
+const LINE = 18, GAP = 14, NUMBER = 46, SERVER = 64, TEXT_MIN = 250, TEXT_NARROW = 215, TEXT_MAX = 900, NARROW = 520;
 const THICK = {session: 5, node: 9, wait: 9, held: 9, belief: 9};
 const messages = followMessages(), bars = findBars(), spans = findSpans();
 const lanes = []; // {name, left, at: the line to which arrows go, right, tracks: left end by group and owner, owners}
@@ -79,7 +79,7 @@ for (const lane of lanes) laneOf.set(lane.name, lane);
 
 function placeLanes() {
     const width = byId("scroll").clientWidth, all = lanes.reduce((sum, lane) => sum + lane.width, 0);
-    const wanted = Math.max(TEXT_MIN, Math.min(TEXT_MAX, width - all - 12));
+    const wanted = Math.max(width < NARROW ? TEXT_NARROW : TEXT_MIN, Math.min(TEXT_MAX, width - all - 12));
     clockWidth = head.timed && width >= NARROW ? 66 : 0;
     textWidth = wanted - NUMBER - clockWidth - 8;
     right = wanted;
@@ -106,7 +106,7 @@ function stepLabel(step) {
         const words = label.split(" "), verb = words.pop(), first = text.split(" ")[0].toLowerCase();
         return verb.toLowerCase() === first ? words.join(" ") + " " + text : label + (text ? ": " + text : "");
     }
-    const brings = step.remark || (step.carries ? step.brings : "") || "";
+    const brings = step.remark || step.brings || "";
     return label + (brings ? ": " + brings : "");
 }
 
@@ -399,7 +399,7 @@ function showPanel(k) {
     detail.replaceChildren();
     if (step.request) detail.append(element("p", "", "request: " + step.request.text));
     if (step.carries === "request" && step.brings && !step.request) detail.append(element("p", "", "request: " + step.brings));
-    const answer = step.remark || (step.carries && step.carries !== "request" ? step.brings : "");
+    const answer = step.remark || (step.carries !== "request" ? step.brings : "");
     if (answer) detail.append(element("p", "", (step.carries === "reply" ? "answer: " : "") + answer));
     if (step.note) detail.append(element("p", "", step.note));
     for (const line of eventLines(step)) detail.append(element("p", "", line));
@@ -553,19 +553,23 @@ function explain(width, shapes, text) {
     byId("legend").append(box);
 }
 
+// The marks that this page has, and what they mean.
 function showLegend() {
-    const kinds = [["session", "session alive"], ["untold", "session over, its process not told yet"], ["node", "contender is there"], ["ended", "its session is over"],
-        ["wait", "waits"], ["held", "holds by the coordinator: granted, and its contender is there"], ["belief", "believes that it holds"], ["doubt", "no longer sure"]];
-    for (const [track, text] of kinds) {
+    const has = (test) => bars.some(test), arrow = (pattern) => messages.found.some((one) => pattern.test(one.kind));
+    const over = (group) => has((bar) => bar.group === group && bar.over !== undefined && bar.over !== bar.to);
+    const kinds = [["session", "session alive"], ["untold", "session over, its process not told yet", over("session")], ["node", "contender is there"],
+        ["ended", "its session is over", over("node")], ["wait", "waits"], ["held", "holds: granted, and its contender is there"],
+        ["belief", "believes that it holds"], ["doubt", "no longer sure"]];
+    for (const [track, text, there] of kinds) {
         const width = /session|untold/.test(track) ? 3 : 7;
-        explain(12, [drawn("rect", {x: 2, y: 1, width: width, height: 12}, /untold|ended/.test(track) ? track : "s-" + track)], text);
+        if (there ?? has((bar) => bar.track === track)) explain(12, [drawn("rect", {x: 2, y: 1, width: width, height: 12}, /untold|ended/.test(track) ? track : "s-" + track)], text);
     }
-    for (const [cls, text] of [["message", "message"], ["message late", "late, or still under way"], ["message lost", "lost"], ["message watch", "message that wakes"]]) {
-        explain(28, [drawn("line", {x1: 1, x2: 27, y1: 7, y2: 7}, cls)], text);
+    for (const [cls, text, pattern] of [["message", "message", /^message/], ["message late", "late, or still under way", /late/], ["message lost", "lost", /^lost$/], ["message watch", "message that wakes", /^watch/]]) {
+        if (arrow(pattern)) explain(28, [drawn("line", {x1: 1, x2: 27, y1: 7, y2: 7}, cls)], text);
     }
-    explain(14, [drawn("circle", {cx: 7, cy: 7, r: 5}, "boom")], "fault");
-    explain(14, [drawn("rect", {x: 1, y: 1, width: 12, height: 12}, "span")], "a fault lasts: pause, cut off, outage");
-    explain(14, [drawn("path", {d: "M3 3l8 8m0 -8l-8 8"}, "cross")], "expired, or lost");
+    if (steps.some((step) => step.fault)) explain(14, [drawn("circle", {cx: 7, cy: 7, r: 5}, "boom")], "fault");
+    if (spans.length > 0) explain(14, [drawn("rect", {x: 1, y: 1, width: 12, height: 12}, "span")], "a fault lasts: pause, cut off, outage");
+    if (has((bar) => bar.mark === "expired")) explain(14, [drawn("path", {d: "M3 3l8 8m0 -8l-8 8"}, "cross")], "expired");
 }
 
 if (window.matchMedia("(prefers-color-scheme: dark)").matches) document.documentElement.classList.add("dark");
@@ -576,7 +580,7 @@ for (const [value, text] of FILTERS) {
 }
 byId("slider").max = steps.length - 1;
 byId("clock").checked = false;
-byId("marks").open = window.innerWidth > 900;
+byId("marks").open = window.innerWidth >= 700;
 showHead();
 showLegend();
 layOut();
