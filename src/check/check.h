@@ -98,8 +98,8 @@ int check_position(const char *name);
  * clock. Those of check_special_mask() come on top. */
 check_mask check_default_mask(bool timed);
 
-/* Returns the properties of that mode which have PROPERTY_SEVERAL, if `several`, and those which have
- * PROPERTY_LEASES, if `leases`. */
+/* Returns the properties, for a world with (`timed`) or without a clock, that have PROPERTY_SEVERAL if
+ * `several`, and those that have PROPERTY_LEASES if `leases`. */
 check_mask check_special_mask(bool timed, bool several, bool leases);
 
 /* Adds a property to check_all(), for the life of the program. Returns its position, or -1 if
@@ -157,8 +157,8 @@ void check_set_init(struct check_set *set, check_mask mask, const struct check_c
 /* Removes the properties of `mask` from the set, also contract_is_kept if it was not chosen. */
 void check_set_spare(struct check_set *set, check_mask mask);
 
-/* Returns true if this property is chosen, or if it is contract_is_kept and was not removed. Position -1 is
- * none. */
+/* Returns true if the property at this position is chosen, or if it is contract_is_kept and was not removed.
+ * False for position -1. */
 bool check_set_judges(const struct check_set *set, int position);
 
 /* Returns the size of the state block. The block must be aligned to 8 and zeroed before the first event. */

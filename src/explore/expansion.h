@@ -31,8 +31,8 @@ void expansion_load(struct expansion *x, const uint32_t *state);
  * that violates it; if search->path_rests, the state at rest does. */
 int expansion_of(struct expansion *x, const uint32_t *state, uint64_t depth);
 
-/* Return a successor of the last expansion, even if the world was put into other states since. The list of
- * expansion_state() is valid until its next call. */
+/* Return the action, the state and the fingerprint of a successor of the last expansion, even if the world
+ * was put into other states since. The list of expansion_state() is valid until its next call. */
 const struct action *expansion_action(const struct expansion *x, int successor);
 const uint32_t *expansion_state(struct expansion *x, int successor);
 uint64_t expansion_fingerprint(const struct expansion *x, int successor);

@@ -70,8 +70,8 @@ size_t search_states_bytes(const struct search *search);
 /* Returns true if a limit, or another worker, ends the search now. Cheap between two checks of the limits. */
 bool search_limited(struct search *search);
 
-/* Search from the world's present state, and leave the world in any state. `piece`: NULL, or work of another
- * worker; then the present state is the first of all runs. */
+/* Search from the world's present state, and leave the world in any state. `piece` of search_depth_first():
+ * NULL, or work of another worker; then the present state is the first of all runs. */
 void search_depth_first(struct search *search, const struct share_piece *piece);
 void search_breadth_first(struct search *search);
 
