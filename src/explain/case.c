@@ -38,6 +38,7 @@ static int choose(const struct explain_case *c, const char *property)
 static int last_choice(const struct explain_case *c)
 {
     int last = 0;
+    LS_ASSERT(c->position >= 0 && c->story.choices > 0);
     for (int i = 1; i < c->story.choices; i++) {
         const struct story_choice *choice = &c->story.choice[i];
         bool mark = choice->step == 0 && strcmp(choice->label, TRACE_REST) != 0;
@@ -81,6 +82,7 @@ static void make_model(struct explain_case *c, const struct run_setup *of_trace)
 {
     struct run_setup setup = *of_trace;
     setup.scenario = &c->scenario;
+    LS_ASSERT(c->last < c->story.choices);
     c->model = c->scenario;
     run_options(&setup, &c->model.options);
     case_budget(c, 1, -1, c->model.options.budget);
@@ -111,6 +113,7 @@ static bool make_script(struct explain_case *c)
     if (c->act == NULL || c->act_choice == NULL) {
         return false;
     }
+    LS_ASSERT(c->acts == 0 && c->last < c->story.choices);
     for (int i = 1; c->scripted && i <= c->last; i++) {
         if (is_act(&c->story.choice[i])) {
             c->act_choice[c->acts] = i;
@@ -184,6 +187,7 @@ enum explain_result case_open(struct explain_case *c, const struct trace *trace,
 static bool choose_again(struct explain_case *c, int index)
 {
     const char *label = c->story.choice[index].label, *why;
+    LS_ASSERT(index >= 1 && index < c->story.choices);
     if (strcmp(label, TRACE_REST) == 0) {
         return run_rest(&c->run);
     }
@@ -210,13 +214,27 @@ int64_t case_end_ms(const struct explain_case *c)
         last = c->story.event[i].now_ms > last ? c->story.event[i].now_ms : last;
     }
     LS_ASSERT(choice->first + choice->events <= c->story.events);
-    return c->model.options.timed ? last + c->model.options.session_timeout_ms : 0;
+    return c->model.options.timed ? last + 3 * (int64_t)c->model.options.session_timeout_ms : 0;
+}
+
+int case_follow_without(struct explain_case *c, int choices, int without)
+{
+    LS_ASSERT(without >= 1 && without <= choices && choices <= c->last);
+    run_forget(&c->run);
+    run_begin(&c->run, SCHEDULE_SEARCH, c->setup.seed);
+    for (int i = 1; i <= choices; i++) {
+        if (i != without && (!choose_again(c, i) || (c->run.stats.violated >> c->position & 1) != 0)) {
+            return i - 1;
+        }
+    }
+    return choices;
 }
 
 /* Returns whether the promise is violated at a rest at which a caller can still act. */
 static bool pauses(struct explain_case *c)
 {
     static struct action enabled[WORLD_ACTIONS_MAX];
+    LS_ASSERT(c->last >= 0 && c->last < c->story.choices);
     bool rest = strcmp(c->story.choice[c->last].label, TRACE_REST) == 0;
     if (!rest || !case_follow(c, c->last - 1)) {
         return false;

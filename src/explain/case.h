@@ -34,7 +34,8 @@ enum explain_result case_open(struct explain_case *c, const struct trace *trace,
                               struct input_error *error);
 void case_close(struct explain_case *c);
 
-/* Returns the time to which alternatives are followed in a timed world: a session timeout behind the violation.
+/* Returns the time to which alternatives are followed in a timed world: three session timeouts behind the
+ * violation. By then sessions and leases have ended that no process renews.
  * 0 = the world has no clock. */
 int64_t case_end_ms(const struct explain_case *c);
 
@@ -44,6 +45,10 @@ bool case_begin(struct explain_case *c);
 
 /* Begins the run and follows its first `choices` choices. Returns false if one does not fit. */
 bool case_follow(struct explain_case *c, int choices);
+
+/* Does the same without choice `without`, and ends before a choice that does not fit, or breaks the promise.
+ * Returns the number of choices that it came to, at most `choices`. */
+int case_follow_without(struct explain_case *c, int choices, int without);
 
 /* Returns the script behind so many choices, without the act of choice `without` (-1 = with all). With
  * `faults` false, has no faults. `list` has room for c->acts. */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The cause of a violation: the faults that mattered, the last moment at which another choice would have kept
- * the promise, and the knowledge that was stale. docs/design/explain.md has the definitions. */
+/* The cause of a violation, by the definitions of docs/design/explain.md:
+ *
+ * - the faults that mattered;
+ * - the last moment at which another choice would have kept the promise;
+ * - the knowledge that was stale. */
 #ifndef EXPLAIN_EXPLAIN_H
 #define EXPLAIN_EXPLAIN_H
 
@@ -24,6 +27,7 @@ enum explain_scope {
 struct explain_check {
     enum explain_scope scope;
     uint64_t behind;  /* of EXPLAIN_PREFIX: steps of the run that the continuations share */
+    uint64_t without; /* of EXPLAIN_PREFIX: the step among them that is left out; 0 = none */
     char faults[128]; /* the faults that these runs may have: "no fault", "loss<=1" */
     enum futures_answer answer;
     uint64_t states;
@@ -48,6 +52,9 @@ struct explain_fault {
     const char *verb;          /* its kind: "cut", "expire" */
     enum explain_matter matter;
     struct explain_check whole, here; /* checks of all runs, and of continuations of this run */
+    struct explain_check
+        later; /* of continuations with the fault postponed; EXPLAIN_NOTHING = no such step */
+    char later_label[WORLD_LABEL_MAX]; /* the choice behind which it does no harm, step `later.behind` */
 };
 
 enum explain_cause {

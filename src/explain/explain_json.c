@@ -3,6 +3,8 @@
 
 #include "explain/explain.h"
 
+#include "base/assert.h"
+
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +39,9 @@ static void add_check(cJSON *object, const char *name, const struct explain_chec
     if (check->scope == EXPLAIN_PREFIX) {
         cJSON_AddNumberToObject(to, "behind", (double)check->behind);
     }
+    if (check->without > 0) {
+        cJSON_AddNumberToObject(to, "without", (double)check->without);
+    }
     cJSON_AddStringToObject(to, "faults", check->faults);
     cJSON_AddNumberToObject(to, "states", (double)check->states);
     cJSON_AddBoolToObject(to, "exhausted", check->answer == FUTURES_NONE);
@@ -61,6 +66,7 @@ static void add_fault(cJSON *list, const struct explain_fault *fault)
     cJSON_AddStringToObject(object, "mattered", MATTERS[fault->matter]);
     add_check(object, "all", &fault->whole);
     add_check(object, "here", &fault->here);
+    add_check(object, "postponed", &fault->later);
     cJSON_AddItemToArray(list, object);
 }
 
@@ -81,6 +87,7 @@ static void add_last(cJSON *object, const struct explain_last *last)
 
 static void add_stale(cJSON *object, const struct explanation *e)
 {
+    LS_ASSERT(e->stale >= 0 && e->stale <= EXPLAIN_STALE_MAX);
     cJSON *list = cJSON_AddArrayToObject(object, "stale");
     for (int i = 0; i < e->stale; i++) {
         cJSON *one = cJSON_CreateObject();
@@ -92,6 +99,7 @@ static void add_stale(cJSON *object, const struct explanation *e)
 
 static void fill(cJSON *object, const struct explanation *e)
 {
+    LS_ASSERT(e->faults >= 0 && e->faults <= EXPLAIN_FAULTS_MAX);
     cJSON_AddNumberToObject(object, "format", 1);
     cJSON_AddStringToObject(object, "property", e->property->name);
     cJSON_AddStringToObject(object, "why", e->why);

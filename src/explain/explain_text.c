@@ -24,7 +24,11 @@ static void write_scope(FILE *out, const struct explain_check *check)
         fprintf(out, "all runs of the script's acts with %s", check->faults);
         break;
     case EXPLAIN_PREFIX:
-        fprintf(out, "all continuations of step %llu with %s", wide(check->behind), check->faults);
+        fprintf(out, "all continuations of step %llu", wide(check->behind));
+        if (check->without > 0) {
+            fprintf(out, " without step %llu,", wide(check->without));
+        }
+        fprintf(out, " with %s", check->faults);
         break;
     case EXPLAIN_NOTHING:
         fputs("nothing", out);
@@ -67,6 +71,11 @@ static void write_matter(FILE *out, const struct explain_fault *fault, bool sing
     }
     if (fault->here.scope != EXPLAIN_NOTHING) {
         write_check(out, &fault->here, "none breaks the promise", "one breaks the promise");
+    }
+    if (fault->later.scope != EXPLAIN_NOTHING) {
+        fprintf(out, "    postponed behind step %llu, '%s', it does no harm\n", wide(fault->later.behind),
+                fault->later_label);
+        write_check(out, &fault->later, "none breaks the promise", "one breaks the promise");
     }
 }
 

@@ -14,8 +14,8 @@
 
 /* ---- texts ---- */
 
-static void name_budget(const struct explain_case *c, const uint8_t budget[WORLD_FAULTS], int without,
-                        char text[128])
+void explain_name_faults(const struct explain_case *c, const uint8_t budget[WORLD_FAULTS], int without,
+                         char text[128])
 {
     size_t used = 0;
     text[0] = 0;
@@ -57,6 +57,7 @@ static void search_scenario(const struct explain_case *c, const uint8_t budget[W
 {
     static struct outcome outcome; /* too large for the stack */
     static struct scenario scenario;
+    LS_ASSERT(c->run.world == NULL && !c->scripted);
     struct run_setup setup = c->setup;
     struct explore_options options = {.order = EXPLORE_DEPTH_FIRST,
                                       .any_order = true,
@@ -98,6 +99,7 @@ static void search_behind(struct explain_case *c, int choices, int without,
 {
     struct futures_found found = {.answer = FUTURES_UNDECIDED, .limit = "memory is short"};
     struct action *list = calloc((size_t)c->acts + 1, sizeof *list);
+    LS_ASSERT(choices >= 0 && choices < c->last);
     check->scope = choices > 0 ? EXPLAIN_PREFIX : EXPLAIN_SCRIPT;
     check->behind = choices > 0 ? c->story.choice[choices].step : 0;
     if (c->waits) {
@@ -137,8 +139,9 @@ static void check_whole(struct explain_case *c, int choice, struct futures_bound
                         struct explain_check *check)
 {
     uint8_t budget[WORLD_FAULTS];
+    LS_ASSERT(c->story.choice[choice].fault);
     case_budget(c, 1, choice, budget);
-    name_budget(c, budget, choice, check->faults);
+    explain_name_faults(c, budget, choice, check->faults);
     if (is_enumerable(c)) {
         search_scenario(c, budget, bounds, check);
     } else {
@@ -150,8 +153,9 @@ static void check_here(struct explain_case *c, int choice, struct futures_bounds
                        struct explain_check *check)
 {
     uint8_t budget[WORLD_FAULTS];
+    LS_ASSERT(c->story.choice[choice].fault && c->futures != NULL);
     case_budget(c, choice, choice, budget);
-    name_budget(c, budget, choice, check->faults);
+    explain_name_faults(c, budget, choice, check->faults);
     search_behind(c, choice - 1, choice, budget, bounds, check);
     check->scope = EXPLAIN_PREFIX;
 }
@@ -160,6 +164,7 @@ static void describe(const struct explain_case *c, int choice, struct explain_fa
 {
     const struct story_choice *of = &c->story.choice[choice];
     const struct world_options *options = &c->model.options;
+    LS_ASSERT(of->fault && of->step > 0);
     fault->step = of->step;
     fault->process = of->action.process;
     fault->verb = world_action_verb(of->action.kind);
@@ -212,6 +217,7 @@ static void check_each(struct explain_case *c, struct explanation *e, const int 
 static enum explain_cause cause_of(const struct explanation *e)
 {
     int matter = 0, unknown = 0;
+    LS_ASSERT(e->faults > 0 && e->faults <= EXPLAIN_FAULTS_MAX);
     for (int i = 0; i < e->faults; i++) {
         matter += e->fault[i].matter == EXPLAIN_MATTERS || e->fault[i].matter == EXPLAIN_MATTERS_HERE;
         unknown += e->fault[i].matter == EXPLAIN_MATTERS_UNKNOWN;
@@ -246,6 +252,9 @@ void explain_faults(struct explain_case *c, struct explanation *e, struct future
             check_here(c, choice[i], bounds, &e->fault[i].here);
         }
         e->fault[i].matter = matter_of(&e->fault[i]);
+        if (e->fault[i].matter == EXPLAIN_MATTERS || e->fault[i].matter == EXPLAIN_MATTERS_HERE) {
+            explain_postponed(c, &e->fault[i], choice[i], bounds);
+        }
     }
     e->cause = cause_of(e);
 }

@@ -127,6 +127,7 @@ static int list_of(const struct action *action)
 static bool grow(struct futures *f)
 {
     size_t slots = 2 * f->slots;
+    LS_ASSERT(f->known <= f->slots && (f->slots & (f->slots - 1)) == 0);
     uint64_t *slot = calloc(slots, sizeof *slot);
     if (slot == NULL) {
         return false;
@@ -162,11 +163,12 @@ static bool is_new(struct futures *f, uint64_t key)
 
 static void forget(struct futures *f)
 {
+    LS_ASSERT(f->depth == 0);
     memset(f->slot, 0, f->slots * sizeof *f->slot);
     f->known = 0;
 }
 
-/* A place in the script counts by the acts that are left, so that tails of one script have comparable states. */
+/* A place in the script counts by the acts that are left: so tails of one script have comparable states. */
 static uint64_t key_of(struct futures *f, const struct place *place)
 {
     uint64_t print = f->canon != NULL ? canon_fingerprint(f->canon) : world_fingerprint(f->run->world);
@@ -183,6 +185,7 @@ static uint64_t key_of(struct futures *f, const struct place *place)
 static const struct action *next_act(const struct futures *f, const struct place *place, int list)
 {
     int passed = 0;
+    LS_ASSERT(list >= 0 && list < LISTS && place->done[list] <= f->acts[list]);
     for (int i = 0; i < f->script->count; i++) {
         const struct action *action = &f->script->action[i];
         if (list_of(action) == list && passed++ == place->done[list]) {
@@ -207,6 +210,7 @@ static void pass_over(struct futures *f, struct place *place)
 static int add_acts(struct futures *f, const struct place *place, int count)
 {
     int first = count;
+    LS_ASSERT(count >= 0 && count <= WORLD_ACTIONS_MAX);
     for (int list = 0; f->script->count > 0 && list < LISTS && count < WORLD_ACTIONS_MAX; list++) {
         const struct action *act = next_act(f, place, list);
         if (act != NULL && world_enabled(f->run->world, act)) {
@@ -227,6 +231,7 @@ static double now_s(void)
 
 static void stop(struct futures *f, const char *limit)
 {
+    LS_ASSERT(!f->over && f->found->answer == FUTURES_NONE);
     f->found->answer = FUTURES_UNDECIDED;
     f->found->limit = limit;
     f->over = true;
@@ -235,6 +240,7 @@ static void stop(struct futures *f, const char *limit)
 /* Ends the search with the path to the present state, `steps` long. */
 static void succeed(struct futures *f, size_t steps)
 {
+    LS_ASSERT(!f->over && f->found->answer == FUTURES_NONE);
     f->found->answer = FUTURES_SOME;
     f->found->steps = steps;
     f->over = true;
@@ -288,6 +294,7 @@ static bool rests(struct futures *f)
 /* Handles the end of a run, `steps` from the first state. Returns whether nothing is to be done behind it. */
 static bool ends(struct futures *f, size_t steps, int count, int acts)
 {
+    LS_ASSERT(acts >= 0 && acts <= count);
     bool served = f->process >= 0 && !world_waits(f->run->world, f->process);
     bool moving = moves(f->enabled, count - acts) || acts > 0;
     bool rest = (!moving || f->each_rest) && rests(f);
@@ -360,6 +367,7 @@ static void step(struct futures *f)
     f->run->stats.violated = f->violated;
     node->calls = action_has(&action, TRAIT_VERB);
     if (index >= node->actions - node->acts) {
+        LS_ASSERT(place.done[list_of(&action)] < f->acts[list_of(&action)]);
         place.done[list_of(&action)]++;
     }
     run_do(f->run, &action, f->run->steps);

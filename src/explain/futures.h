@@ -4,8 +4,8 @@
 /* The futures of a state: a bounded search of its continuations, for one promise (docs/design/explain.md).
  *
  * Two questions can be asked. *Does a continuation break the promise?* The search ends at the first one that
- * does. *Does a continuation keep it?* The search ends at the first one that comes to its end. At the end of a
- * run the world is at rest and is judged there, and no caller has a step left. */
+ * does. *Does a continuation keep it?* The search ends at the first one that comes to its end. At the end of
+ * a run the world is at rest and is judged there, and no caller has a step left. */
 #ifndef EXPLAIN_FUTURES_H
 #define EXPLAIN_FUTURES_H
 
@@ -67,10 +67,13 @@ void futures_keep(struct futures *futures, const struct script *script, struct f
 void futures_keep_unharmed(struct futures *futures, const struct script *script, struct futures_bounds bounds,
                            struct futures_found *found);
 
-/* Says what a bounded search finds behind an enabled action of the present state, with the faults that are
- * left: FUTURES_NONE = the promise at `position` holds in all runs behind it; FUTURES_SOME = a run breaks it,
- * perhaps the action itself. Prints nothing; the run is in its present state again afterwards. Only for runs
- * of exploring scenarios: verbs of a script are not among the continuations. */
+/* Searches behind an enabled action of the present state, with the faults that are left in the budgets:
+ *
+ * - FUTURES_NONE: the promise at `position` holds in all runs behind the action.
+ * - FUTURES_SOME: a run breaks it, perhaps in the action itself.
+ *
+ * Prints nothing. The run is in its present state again afterwards. Verbs of a script are not among the
+ * continuations, so the answer is about runs of exploring scenarios. */
 void futures_behind(struct run *run, const struct action *choice, int position, struct futures_bounds bounds,
                     struct futures_found *found);
 

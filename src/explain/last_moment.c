@@ -25,6 +25,7 @@ static void search_before(struct explain_case *c, int choice, struct action *lis
 static void tell(const struct explain_case *c, int choice, const struct futures_found *found,
                  struct explain_last *last)
 {
+    LS_ASSERT(choice >= 1 && choice <= c->last);
     const struct story_choice *made = &c->story.choice[choice];
     last->step = made->step;
     last->fault = made->fault;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Knowledge that was stale at the violation: a ledger of the coordinator's facts beside what each process was
- * told, both from events, and the differences between the two at the end. */
+/* Knowledge that was stale at the violation. A ledger of the coordinator's facts stands beside what each
+ * process was told, both from events. The sentences are the differences between the two at the end. */
 #include "explain/parts.h"
 
 #include "base/array.h"
@@ -175,6 +175,7 @@ static void forget_process(struct facts *f, int process)
 
 static void note_claim(struct facts *f, const struct event *event)
 {
+    LS_ASSERT(event->kind < EVENT_KINDS);
     struct fact_claim *claim = claim_of(f, event);
     uint64_t owner = 1ull << (event->owner & 63);
     switch (event->kind) {
@@ -266,6 +267,7 @@ static bool is_answer_to(const struct story_choice *choice, int request)
 /* An answer to a create is about the oldest node of the process that has no answer yet. */
 static void hear_of_node(struct facts *f, const struct story_choice *choice)
 {
+    LS_ASSERT(choice->step > 0);
     bool lost = strncmp(choice->remark, "lost", 4) == 0;
     for (int i = 0; i < f->nodes; i++) {
         struct fact_node *node = &f->node[i];
@@ -278,10 +280,11 @@ static void hear_of_node(struct facts *f, const struct story_choice *choice)
     }
 }
 
-/* Returns the last step before `index` in which a server read this kind of request of the process; 0 = none. */
+/* Returns the last step before `index` in which a server read such a request of the process; 0 = none. */
 static uint64_t read_at(const struct facts *f, int index, int request)
 {
     const struct story *story = &f->c->story;
+    LS_ASSERT(index >= 0 && index < story->choices);
     char word[64];
     snprintf(word, sizeof word, " %s", narrator_request_name(request));
     for (int i = index - 1; i > 0; i--) {
@@ -533,8 +536,10 @@ static void compare_all(struct facts *f)
 static void read_story(struct facts *f)
 {
     const struct story *story = &f->c->story;
+    LS_ASSERT(f->c->last < story->choices);
     for (int i = 0; i <= f->c->last; i++) {
         const struct story_choice *choice = &story->choice[i];
+        LS_ASSERT(choice->first + choice->events <= story->events);
         f->step = choice->step > 0 ? choice->step : f->step;
         for (int k = 0; k < choice->events; k++) {
             note(f, &story->event[choice->first + k]);
