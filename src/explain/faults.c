@@ -184,16 +184,21 @@ static void list_faults(const struct explain_case *c, struct explanation *e, int
     }
 }
 
+static bool is_decided(const struct explain_check *check)
+{
+    return check->scope != EXPLAIN_NOTHING && check->answer != FUTURES_UNDECIDED;
+}
+
 static enum explain_matter matter_of(const struct explain_fault *fault)
 {
     const struct explain_check *whole = &fault->whole, *here = &fault->here;
-    if (whole->scope != EXPLAIN_NOTHING && whole->answer != FUTURES_UNDECIDED) {
-        return whole->answer == FUTURES_NONE ? EXPLAIN_MATTERS : EXPLAIN_MATTERS_NOT;
+    if (is_decided(whole) && whole->answer == FUTURES_NONE) {
+        return EXPLAIN_MATTERS;
     }
-    if (here->scope != EXPLAIN_NOTHING && here->answer != FUTURES_UNDECIDED) {
-        return here->answer == FUTURES_NONE ? EXPLAIN_MATTERS_HERE : EXPLAIN_MATTERS_NOT;
+    if (is_decided(here) && here->answer == FUTURES_NONE) {
+        return EXPLAIN_MATTERS_HERE;
     }
-    return EXPLAIN_MATTERS_UNKNOWN;
+    return is_decided(whole) || is_decided(here) ? EXPLAIN_MATTERS_NOT : EXPLAIN_MATTERS_UNKNOWN;
 }
 
 static void check_each(struct explain_case *c, struct explanation *e, const int choice[EXPLAIN_FAULTS_MAX],
@@ -225,6 +230,32 @@ static enum explain_cause cause_of(const struct explanation *e)
     return matter > 0 ? EXPLAIN_SOME : unknown > 0 ? EXPLAIN_UNKNOWN : EXPLAIN_ANY;
 }
 
+/* Decides which faults matter. Asks about this run only if a search of all runs met its bound, or with `all`. */
+static void decide(struct explain_case *c, struct explanation *e, const int choice[EXPLAIN_FAULTS_MAX],
+                   struct futures_bounds bounds, bool all)
+{
+    for (int i = 0; i < e->faults; i++) {
+        struct explain_fault *fault = &e->fault[i];
+        bool asked = fault->here.scope != EXPLAIN_NOTHING;
+        if (!asked && (all || fault->whole.answer == FUTURES_UNDECIDED)) {
+            check_here(c, choice[i], bounds, &fault->here);
+        }
+        fault->matter = matter_of(fault);
+    }
+    e->cause = cause_of(e);
+}
+
+static void postpone(struct explain_case *c, struct explanation *e, const int choice[EXPLAIN_FAULTS_MAX],
+                     struct futures_bounds bounds)
+{
+    for (int i = 0; i < e->faults; i++) {
+        enum explain_matter matter = e->fault[i].matter;
+        if (matter == EXPLAIN_MATTERS || matter == EXPLAIN_MATTERS_HERE) {
+            explain_postponed(c, &e->fault[i], choice[i], bounds);
+        }
+    }
+}
+
 void explain_faults(struct explain_case *c, struct explanation *e, struct futures_bounds bounds)
 {
     int choice[EXPLAIN_FAULTS_MAX];
@@ -247,14 +278,9 @@ void explain_faults(struct explain_case *c, struct explanation *e, struct future
         e->cause = EXPLAIN_UNKNOWN;
         return;
     }
-    for (int i = 0; i < e->faults; i++) {
-        if (e->fault[i].whole.answer == FUTURES_UNDECIDED) {
-            check_here(c, choice[i], bounds, &e->fault[i].here);
-        }
-        e->fault[i].matter = matter_of(&e->fault[i]);
-        if (e->fault[i].matter == EXPLAIN_MATTERS || e->fault[i].matter == EXPLAIN_MATTERS_HERE) {
-            explain_postponed(c, &e->fault[i], choice[i], bounds);
-        }
+    decide(c, e, choice, bounds, false);
+    if (e->cause == EXPLAIN_ANY) {
+        decide(c, e, choice, bounds, true);
     }
-    e->cause = cause_of(e);
+    postpone(c, e, choice, bounds);
 }

@@ -256,6 +256,14 @@ static bool is_violated(const struct futures *f)
     return (f->run->stats.violated >> f->position & 1) != 0;
 }
 
+/* Only the first violation of a run is found, so that of another branch must be forgotten. */
+static void forget_violation(struct futures *f)
+{
+    f->run->stats.violated = f->violated;
+    f->run->stats.finding[f->position].violated = false;
+    LS_ASSERT(!is_violated(f));
+}
+
 static bool is_limited(struct futures *f)
 {
     const char *trouble = run_trouble(f->run);
@@ -364,7 +372,7 @@ static void step(struct futures *f)
     struct place place = node->place;
     LS_ASSERT(index < node->actions);
     world_restore(f->run->world, node->image);
-    f->run->stats.violated = f->violated;
+    forget_violation(f);
     node->calls = action_has(&action, TRAIT_VERB);
     if (index >= node->actions - node->acts) {
         LS_ASSERT(place.done[list_of(&action)] < f->acts[list_of(&action)]);

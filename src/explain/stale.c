@@ -165,6 +165,16 @@ static void end_node(struct facts *f, const struct event *event)
     }
 }
 
+/* A grant says that the nodes of its process are known to it, unless their answers were lost. */
+static void hear_of_grant(struct facts *f, const struct event *event)
+{
+    for (int i = 0; i < f->nodes; i++) {
+        struct fact_node *node = &f->node[i];
+        bool own = node->process == event->process && node->lock == event->lock && node->lost == 0;
+        node->heard = own && node->heard == 0 ? f->step : node->heard;
+    }
+}
+
 static void forget_process(struct facts *f, int process)
 {
     LS_ASSERT(process >= 0);
@@ -222,6 +232,9 @@ static void note(struct facts *f, const struct event *event)
     switch (event->kind) {
     case EVENT_NODE_CREATED:
         add_node(f, event);
+        break;
+    case EVENT_GRANTED:
+        hear_of_grant(f, event);
         break;
     case EVENT_NODE_DELETED:
         end_node(f, event);
@@ -309,10 +322,21 @@ static void hear_of_line(struct facts *f, int index)
     }
 }
 
+/* Returns whether the label of an answer does not name its request. Such an answer is taken for one to a create:
+ * at worst a node counts as known. */
+static bool is_answer_to_anything(const struct story_choice *choice)
+{
+    static const char WORD[] = " reply";
+    size_t size = strlen(choice->label), length = sizeof WORD - 1;
+    return choice->step > 0 && action_has(&choice->action, TRAIT_DELIVERS) && size > length &&
+           strcmp(choice->label + size - length, WORD) == 0;
+}
+
 static void note_answer(struct facts *f, int index)
 {
     const struct story_choice *choice = &f->c->story.choice[index];
-    if (is_answer_to(choice, EVENT_REQUEST_CREATE) || is_answer_to(choice, EVENT_REQUEST_MULTI)) {
+    if (is_answer_to(choice, EVENT_REQUEST_CREATE) || is_answer_to(choice, EVENT_REQUEST_MULTI) ||
+        is_answer_to_anything(choice)) {
         hear_of_node(f, choice);
     } else if (is_answer_to(choice, EVENT_REQUEST_CHILDREN) && strncmp(choice->remark, "ok", 2) == 0) {
         hear_of_line(f, index);
@@ -497,11 +521,11 @@ static void compare_watches(struct facts *f, int process, int lock)
         say(f, process, claim->fired,
             "%s waited for a watch that has fired at step %llu, and no news of it has come",
             name_of(f, process), wide(claim->fired));
-    } else if (standing == 0) {
+    } else if (standing == 0 && !scenario_has_leases(&f->c->scenario)) {
         say(f, process, claim->asked,
             "%s waited for %s, and no watch of it stands: no change will be told to it", name_of(f, process),
             lock_of(f, lock));
-    } else if (own == standing) {
+    } else if (standing > 0 && own == standing) {
         say(f, process, set, "%s waited for the end of a node of its own since step %llu",
             name_of(f, process), wide(set));
     }
