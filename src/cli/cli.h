@@ -155,6 +155,7 @@ int cli_replay(int argc, char **argv);
 int cli_debug(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_shrink(int argc, char **argv);
+int cli_explain(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_new(int argc, char **argv);
