@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "scenario/lasso.h"
+#include "sim/waiters.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,19 +146,28 @@ static enum explain_result out_of_memory(const struct explain_case *c, struct in
     return EXPLAIN_UNFIT;
 }
 
-/* Returns the process of the first mark that says that it is never served again; -1 = there is none. */
-static int marked_process(const struct explain_case *c)
+/* Returns the waiter that the first mark calls hopeless, by its place in waiters_list(); -1 = no mark does. */
+static int marked_waiter(const struct explain_case *c)
 {
-    size_t size = strlen(TRACE_HOPELESS);
-    for (int i = 1; i < c->story.choices; i++) {
-        const char *label = c->story.choice[i].label;
-        for (int p = 0; strncmp(label, TRACE_HOPELESS, size) == 0 && p < c->scenario.options.processes; p++) {
-            if (strcmp(label + size, c->scenario.options.name[p]) == 0) {
-                return p;
-            }
-        }
+    int waiter = -1;
+    for (int i = 1; i < c->story.choices && waiter < 0; i++) {
+        waiter = lasso_read_mark(&c->run, c->story.choice[i].label);
     }
-    return -1;
+    return waiter;
+}
+
+/* Sets the waiter that has to be served: the marked one, or the first that waits at the end. */
+static void find_waiter(struct explain_case *c)
+{
+    struct waiter list[WAITERS_MAX];
+    c->waiter = marked_waiter(c);
+    if (c->waiter < 0 && case_follow(c, c->last) && lasso_waiting(&c->run) != 0) {
+        c->waiter = __builtin_ctz(lasso_waiting(&c->run));
+    }
+    if (c->waiter >= 0) {
+        LS_ALWAYS(c->waiter < waiters_list(&c->scenario.options, list));
+        c->process = list[c->waiter].process;
+    }
 }
 
 enum explain_result case_open(struct explain_case *c, const struct trace *trace, const char *property,
@@ -174,11 +184,10 @@ enum explain_result case_open(struct explain_case *c, const struct trace *trace,
         return EXPLAIN_HOLDS;
     }
     c->last = last_choice(c);
-    c->process = -1;
+    c->process = c->waiter = -1;
     if (replay_setup(trace, &c->scenario, &setup, error) != 0) {
         return EXPLAIN_UNFIT;
     }
-    c->process = is_about_waiting(c->position) ? marked_process(c) : -1;
     c->scripted = !c->scenario.exploring;
     make_model(c, &setup);
     return make_script(c) ? EXPLAIN_DONE : out_of_memory(c, error);
@@ -255,12 +264,12 @@ bool case_begin(struct explain_case *c)
         return false;
     }
     c->waits = is_about_waiting(c->position);
-    if (c->waits && c->process < 0 && case_follow(c, c->last) && lasso_waiting(&c->run) != 0) {
-        c->process = __builtin_ctz(lasso_waiting(&c->run));
+    if (c->waits) {
+        find_waiter(c);
     }
     bool each_rest = pauses(c);
     run_begin(&c->run, SCHEDULE_SEARCH, c->setup.seed);
-    c->futures = futures_open(&c->run, c->position, c->process);
+    c->futures = futures_open(&c->run, c->position, c->waiter);
     if (c->futures != NULL && each_rest) {
         futures_judge_each_rest(c->futures);
     }

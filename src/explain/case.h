@@ -15,7 +15,8 @@ struct explain_case {
     const struct trace *trace;
     struct story story;
     int position;             /* of the promise */
-    int process;              /* the one that has to be served; -1 = the promise is judged by events */
+    int waiter;               /* the one that has to be served; -1 = the promise is judged by events */
+    int process;              /* of `waiter`; -1 = none */
     bool waits;               /* the promise is about processes that wait for ever, and no event breaks it */
     int last;                 /* number of choices that the searches follow: up to the violation */
     struct scenario scenario; /* of the trace */

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "sim/remark.h"
+#include "sim/waiters.h"
 #include "state/canon.h"
 
 #include <stdio.h>
@@ -39,7 +40,9 @@ enum goal { GOAL_BREAK, GOAL_KEEP };
 
 struct futures {
     struct run *run;
-    int position, process;
+    int position;
+    bool serves; /* `waiter` has to be served; false = the promise is judged by events */
+    struct waiter waiter;
     struct canon *canon; /* NULL = states are compared without renaming */
     bool each_rest;      /* see futures_judge_each_rest() */
     bool endless;        /* some program has no end, so a circle of calls counts as an end */
@@ -71,14 +74,19 @@ static bool has_endless_program(const struct world_options *options)
     return false;
 }
 
-struct futures *futures_open(struct run *run, int position, int process)
+struct futures *futures_open(struct run *run, int position, int waiter)
 {
     LS_ASSERT(position >= 0 && position < CHECK_PROPERTIES_MAX);
     struct futures *f = calloc(1, sizeof *f);
     if (f == NULL) {
         return NULL;
     }
-    *f = (struct futures){.run = run, .position = position, .process = process, .slots = FIRST_SLOTS};
+    *f = (struct futures){.run = run, .position = position, .serves = waiter >= 0, .slots = FIRST_SLOTS};
+    if (f->serves) {
+        struct waiter list[WAITERS_MAX];
+        LS_ALWAYS(waiter < waiters_list(world_get_options(run->world), list));
+        f->waiter = list[waiter];
+    }
     f->slot = calloc(f->slots, sizeof *f->slot);
     f->enabled = malloc(WORLD_ACTIONS_MAX * sizeof *f->enabled);
     f->canon = world_canon(run->world);
@@ -303,7 +311,7 @@ static bool rests(struct futures *f)
 static bool ends(struct futures *f, size_t steps, int count, int acts)
 {
     LS_ASSERT(acts >= 0 && acts <= count);
-    bool served = f->process >= 0 && !world_waits(f->run->world, f->process);
+    bool served = f->serves && !waiter_waits(&f->waiter);
     bool moving = moves(f->enabled, count - acts) || acts > 0;
     bool rest = (!moving || f->each_rest) && rests(f);
     if (rest && is_violated(f)) {
@@ -313,7 +321,7 @@ static bool ends(struct futures *f, size_t steps, int count, int acts)
         return true;
     }
     bool late = f->bounds.until_ms > 0 && world_now_ms(f->run->world) > f->bounds.until_ms;
-    bool kept = f->process >= 0 ? served : (rest && !moving) || count == 0 || late;
+    bool kept = f->serves ? served : (rest && !moving) || count == 0 || late;
     f->found->timed_out = f->found->timed_out || (late && !rest);
     if (kept && f->goal == GOAL_KEEP) {
         succeed(f, steps);
