@@ -176,9 +176,9 @@ static bool is_empty(const struct memo *memo)
 static uint32_t take(struct memo *memo, size_t words)
 {
     LS_ASSERT(words > 0);
-    LS_ASSERT(memo->words_max > 0 || is_empty(memo));
     memo->words += memo->words & 1; /* events hold 64-bit numbers */
     if (memo->words + words > memo->words_max) {
+        LS_ASSERT(memo->words_max > 0 || is_empty(memo));
         size_t more = memo->words_max + memo->words_max / 2 + words + 65536;
         if (more >= WORDS_MAX || !array_resize(&memo->word, more, sizeof *memo->word)) {
             return MEMO_NONE;
