@@ -193,6 +193,7 @@ struct cli_job {
     double seconds;
     bool finished;
     bool guarded; /* a worker died, and another worker repeats the job under a guard */
+    int death;    /* if guarded: the signal that ended the first worker */
     char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* paths; empty = none */
 };
 
