@@ -45,7 +45,8 @@ build_canary()
     "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O0 -g -fPIC -shared -Iinclude "$1" -o "$2"
 }
 
-# shortest RECIPE PROPERTY SHORT: the path of a shrunk trace that violates the property; nothing if no situation shows it.
+# shortest RECIPE PROPERTY SHORT: the path of a trace that violates the property, a shrunk one if there is one; nothing if no
+# situation shows it.
 shortest()
 {
     local situation trace
@@ -53,8 +54,9 @@ shortest()
         rm -rf "$scratch/reports"
         timeout 100 "$LOCKSTEP" check --suite --filter "*suite/$situation.scn" --quiet --recipe "$1" --out "$scratch/reports" \
             >/dev/null 2>&1 || true
-        trace=$(grep -l "^found .*$2" "$scratch/reports"/*.min.trace 2>/dev/null | sort | sed -n 1p || true)
-        [[ -z $trace ]] || { echo "$trace"; return; }
+        for trace in $(compgen -G "$scratch/reports/*.min.trace") $(compgen -G "$scratch/reports/*.trace"); do
+            [[ -z $(steps "$trace" "$2") ]] || { echo "$trace"; return; }
+        done
     done
 }
 
