@@ -7,6 +7,7 @@ source tests/canary/lib_canary.sh
 # may_trace: ends the test where there is no gdb, or gdb may not trace, or gdb has no Python.
 may_trace()
 {
+    ((failed == 0)) || finish # a failure before this line counts
     plain_build_only # a sanitizer of leaks does not run under gdb
     if ! command -v gdb >/dev/null; then
         echo 'skipped: no gdb here'
