@@ -70,10 +70,12 @@ debug()
     timeout 100 "$LOCKSTEP" debug --batch "$scratch/commands" "$word" -- -nx 2>&1 </dev/null
 }
 
-# last_step TRACE STEP FUNCTION: the last step up to STEP in which an ordinary breakpoint at the function is met.
+# last_step TRACE STEP FUNCTION: the last step up to STEP in which an ordinary breakpoint at the function is met. The program may
+# have functions of that name, too.
 last_step()
 {
-    debug "$1@0" "break $3" commands silent lockstep-where continue end continue >"$scratch/met"
+    local in_recipe='(gdb.solib_name(gdb.selected_frame().pc()) or "").endswith(".so")'
+    debug "$1@0" "break $3" commands silent "python if $in_recipe: gdb.execute('lockstep-where')" continue end continue >"$scratch/met"
     sed -nE 's/^ *([0-9]+)  .*/\1/p' "$scratch/met" | awk -v last="$2" '$1 <= last && $1 > 0 { found = $1 } END { print found }'
 }
 
