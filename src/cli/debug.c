@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,6 +145,12 @@ static int take_gdb_arguments(int argc, char **argv, struct request *request)
     return 0;
 }
 
+static bool is_readable_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
+}
+
 static int read_request(struct cli_options *options, struct request *request)
 {
     if (options->paths != 1) {
@@ -161,7 +168,7 @@ static int read_request(struct cli_options *options, struct request *request)
     if (request->function[0] != 0 && !is_name(request->function)) {
         return complain_of_function(request->function);
     }
-    if (options->batch != NULL && access(options->batch, R_OK) != 0) {
+    if (options->batch != NULL && !is_readable_file(options->batch)) {
         return cli_usage_error("debug", "a readable file with gdb commands after --batch", options->batch);
     }
     return 0;
