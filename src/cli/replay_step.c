@@ -269,6 +269,22 @@ static int do_violation(struct session *session, struct word *rest)
 
 /* ---- looking ---- */
 
+/* Returns whether the scenario has a process, a lock or a server of this name: its state may have no line. */
+static bool is_known(const struct session *session, struct word word)
+{
+    const struct scenario *scenario = session->stepper->run->setup.scenario;
+    bool known = process_of(session, word) >= 0;
+    char server[16];
+    for (int i = 0; i < scenario->options.locks; i++) {
+        known = known || is_text(word, scenario->lock_name[i]);
+    }
+    for (int i = 0; i < scenario->options.servers; i++) {
+        snprintf(server, sizeof server, "s%d", i + 1);
+        known = known || is_text(word, server);
+    }
+    return known;
+}
+
 static int do_print(struct session *session, struct word *rest)
 {
     struct word words = all_words(rest);
@@ -277,8 +293,12 @@ static int do_print(struct session *session, struct word *rest)
         return no_memory();
     }
     bool printed = state_print(session->out, &session->view, session->stepper->run, part);
+    bool known = printed || is_known(session, words);
+    if (known && !printed) {
+        fprintf(session->out, "nothing about %s\n", part);
+    }
     free(part);
-    return printed ? 0 : complain(session, words, "a part of the state (print shows all of it)", "");
+    return known ? 0 : complain(session, words, "a part of the state (print shows all of it)", "");
 }
 
 /* Prints one choice on a line; `number` counts from 1. */

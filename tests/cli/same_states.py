@@ -19,8 +19,8 @@ def output(*options, text=""):
 
 def printed(moves):
     """The output of `print` at the beginning and behind each move. `help` marks where it begins and ends."""
-    marks = output("--step", text="help\n").index("  next ")
-    mark = output("--step", text="help\n")[marks:]
+    told = output("--step", text="help\n")
+    mark = told[told.index("  next "):]
     commands = "help\nprint\nhelp\n" + "".join(f"{move}\nhelp\nprint\nhelp\n" for move in moves)
     return output("--step", text=commands).split(mark)[1::2]
 
@@ -31,7 +31,7 @@ def lines_of(step):
     return step["state"] + ["beliefs"] + beliefs
 
 
-def contenders(steps, names):
+def contenders(steps):
     """The line of contenders behind the last of these steps."""
     line = {}
     for event in (event for step in steps for event in step["events"]):
@@ -52,9 +52,8 @@ def contenders(steps, names):
 def main():
     objects = [json.loads(line) for line in output("--json").splitlines()]
     steps = objects[1:-1]
-    names = objects[0]["processes"]
     count = len(steps) - 1
-    expected = [lines_of(step) + contenders(steps[:i + 1], names) for i, step in enumerate(steps)]
+    expected = [lines_of(step) + contenders(steps[:i + 1]) for i, step in enumerate(steps)]
     found = [text.splitlines() for text in printed(["next"] * count + ["back"] * count)]
     assert len(found) == 2 * count + 1, (len(found), count)
     for i, lines in enumerate(found):
