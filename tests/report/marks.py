@@ -75,6 +75,7 @@ def token(steps):
 def pause(steps):
     spans = ask("return page.spans")
     check("the pause is a span", any(span.get("process") == "a" and span["to"] - span["from"] > 10 for span in spans), spans)
+    check("a process that is cut off has a span", any(span.get("process") == "c" and "heal c" in span["text"] for span in spans), spans)
     check("its end is in the JSON", any(one["end"] == "resume a" for step in steps for one in step.get("lasting", [])))
     bars = ask("return page.bars")
     nodes = [bar for bar in bars if bar["track"] == "node" and bar["process"] == "b"]
@@ -85,7 +86,7 @@ def pause(steps):
     for selector in (".ended", ".untold", ".cross", ".span"):
         check(f"a mark {selector}", browser.execute_script("return document.querySelector('#drawing ' + arguments[0]) !== null", selector))
     faults = [step["label"] for step in steps if step.get("fault")]
-    check("the expiry that was due is no fault", faults == ["pause a", "expire b"], faults)
+    check("the expiry that was due is no fault", faults == ["pause a", "expire b", "partition c"], faults)
 
 
 def owners(steps):

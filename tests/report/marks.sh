@@ -43,6 +43,9 @@ expire b
 c acquire
 settle
 resume a
+partition c
+advance 30s
+heal c
 settle
 SCENARIO
 scripted owners "$LOCKSTEP" mutex <<'SCENARIO'

@@ -67,7 +67,8 @@ const listOf = (table, key) => table[key] || (table[key] = []);
 
 // The request that an event tells: its verb and its node, or all its words.
 function requestText(event) {
-    return event.request === "other" && event.path ? event.path : event.request + (event.path ? " " + event.path : "");
+    const path = event.path || "";
+    return event.request === "other" && path !== "" && path[0] !== "/" ? path : event.request + (path ? " " + path : "");
 }
 
 // Follows the messages of a run, step by step. A request is

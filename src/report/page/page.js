@@ -80,7 +80,7 @@ for (const lane of lanes) laneOf.set(lane.name, lane);
 function placeLanes() {
     const width = byId("scroll").clientWidth, all = lanes.reduce((sum, lane) => sum + lane.width, 0);
     const wanted = Math.max(width < NARROW ? TEXT_NARROW : TEXT_MIN, Math.min(TEXT_MAX, width - all - 12));
-    clockWidth = head.timed && width >= NARROW ? 66 : 0;
+    clockWidth = head.timed && width >= NARROW ? 74 : 0;
     textWidth = wanted - NUMBER - clockWidth - 8;
     right = wanted;
     for (const lane of lanes) {
@@ -102,7 +102,7 @@ function placeLanes() {
 function stepLabel(step) {
     const label = step.label || "the beginning";
     if (step.carries === "request") {
-        const text = step.brings || (step.request ? step.request.text : "");
+        const text = step.brings || (step.request ? step.request.text.replace(/^other /, "") : "");
         const words = label.split(" "), verb = words.pop(), first = text.split(" ")[0].toLowerCase();
         return verb.toLowerCase() === first ? words.join(" ") + " " + text : label + (text ? ": " + text : "");
     }
@@ -130,8 +130,8 @@ function owedLines(step, k) {
 function linesOf(step, k) {
     const lines = [], add = (cls, text, whole) => wrap(text, cls === "label" ? columns : columns - 2).forEach((line) => lines.push([cls, line, whole || text]));
     const whole = stepLabel(step);
-    add("label", short(whole, 40), whole);
-    for (const line of (step.note ? [step.note] : []).concat(eventLines(step))) add("event", short(line, 40), line);
+    add("label", short(whole, 32), whole);
+    for (const line of (step.note ? [step.note] : []).concat(eventLines(step))) add("event", short(line, 32), line);
     for (const one of step.violated) {
         add("why", "\u2718 " + one.property + ": " + plain(one.why));
         add("owed", "owed: " + one.promised);
