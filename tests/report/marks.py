@@ -48,6 +48,8 @@ def lost(steps):
     arrows = ask("return page.messages.filter((one) => one.kind === 'lost').map((one) => one.text)")
     check("the create's answer is lost", any(text.startswith("create /locks/x/") and "the answer was lost" in text for text in arrows), arrows)
     cut = go_to("cut a")
+    links = browser.execute_script("return [...document.querySelectorAll('#verdict a')].map((link) => link.textContent + ' ' + link.hash)")
+    check("the fault is named in the head", any(link.startswith("step 10, cut a") and link.endswith(f"#step={cut}") for link in links), links)
     check("a word at the broken arrow", browser.execute_script("return [...document.querySelectorAll('#drawing .lost-text')].some((text) => text.textContent === 'lost')"))
     check("the clock beside a step", "60 ms" in row(cut), row(cut))
     applied = go_to("apply s1 a create")
