@@ -3,7 +3,8 @@
 
 # cmake -D OUT=FILE.c -D FOLDER=... -D NAMES=page.html;... -P embed.cmake
 # Writes a C file with the bytes of each file, a zero behind them, as `const char report_page_html[]`. They lose their
-# indentation, and scripts their comments but for the licence: those are for readers of the source alone.
+# indentation, and scripts their comments but for the licence, and blanks around operators: a text in them has no operator
+# between blanks.
 set(text "/* Made from src/report/page by cmake/embed.cmake. */\n")
 foreach(name IN LISTS NAMES)
     file(READ ${FOLDER}/${name} content)
@@ -12,6 +13,7 @@ foreach(name IN LISTS NAMES)
         string(REGEX REPLACE "\n// [^\n]*" "" content "${content}")
         string(REGEX REPLACE "([,;{]) // [^\n]*" "\\1" content "${content}")
         string(REGEX REPLACE "\n\n+" "\n" content "${content}")
+        string(REGEX REPLACE " (=>|=|===|!==|&&|[|][|]|[+]|>=|<=) " "\\1" content "${content}")
     endif()
     if(name MATCHES "[.]css$")
         string(REGEX REPLACE "([:;{,]) +" "\\1" content "${content}")

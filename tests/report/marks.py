@@ -44,6 +44,15 @@ def kinds():
     return ask("return page.messages.map((one) => one.kind)")
 
 
+def arrows_are_whole():
+    """Each request that a server has done, and each answer and notice that has come, is the end of an arrow."""
+    missing = ask("const at = new Set(page.messages.map((one) => one.to.step + one.to.lane));"
+                  "const ends = (step) => step.carries === 'request' ? step.server || 's1' : /reply|notice/.test(step.carries) && !step.lost ? step.process : '';"
+                  "return steps.map((step, k) => ends(step) && !at.has(k + ends(step)) ? k + ' ' + step.label : '').filter((text) => text)")
+    check("all messages are arrows", not missing, missing)
+    check("no bar ends before it begins", ask("return page.bars.every((bar) => bar.to === undefined || bar.from <= bar.to)"))
+
+
 def lost(steps):
     arrows = ask("return page.messages.filter((one) => one.kind === 'lost').map((one) => one.text)")
     check("the create's answer is lost", any(text.startswith("create /locks/x/") and "the answer was lost" in text for text in arrows), arrows)
@@ -98,6 +107,12 @@ def owners(steps):
     check("a cancel is no fault", len(cancel) == 1 and "fault" not in cancel[0], cancel)
 
 
+def again(steps):
+    lost_ones = ask("return page.messages.filter((one) => one.kind === 'lost').map((one) => one.text)")
+    check("the answer to the first create is lost", any("000000000001-lock-:" in text for text in lost_ones), lost_ones)
+    check("that to the second one is not", not any("000000000002-lock-:" in text for text in lost_ones), lost_ones)
+
+
 def lease(steps):
     k = go_to("expire")
     check("the end of a lease is at the server", steps[k].get("server") == "s1", steps[k])
@@ -134,6 +149,7 @@ for name in names:
     with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
         run = [json.loads(line) for line in file][1:-1]
     before = wrong
+    arrows_are_whole()
     globals()[name](run)
     check("nothing is on the console", not [entry for entry in browser.get_log("browser")])
     if wrong > before:
