@@ -12,7 +12,8 @@ lease_not_renewed lockstep-redis check --recipe naive_setnx tests/coordredis/sce
 # page has no path of the machine: the program is called by its name alone, and the trace by its path in the repository.
 sample_page()
 {
-    local programs=$1 root=$2 name=$3 program=$4 found status=0
+    local programs root=$2 name=$3 program=$4 found status=0
+    programs=$(realpath "$1")
     found=$(mktemp -d)
     PATH=$programs:$PATH "$program" "$5" --out "$found" "${@:6}" >"$found/said" || status=$?
     if ((status != 1)); then

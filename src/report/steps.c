@@ -249,6 +249,7 @@ static bool add_choices(const struct steps *steps, cJSON *object, const struct e
 static bool add_server(cJSON *object, int server)
 {
     char name[16];
+    LS_ASSERT(server >= -1 && server < WORLD_SERVERS_MAX);
     snprintf(name, sizeof name, "s%d", server + 1);
     return server < 0 || add_string(object, "server", name);
 }
@@ -259,6 +260,7 @@ static bool add_lasting(const struct steps *steps, cJSON *list, const struct act
     const char *process = process_name(steps, end->process);
     char label[WORLD_LABEL_MAX];
     struct coord_detail detail;
+    LS_ASSERT(action_has(end, TRAIT_HEALS));
     cJSON *item = cJSON_CreateObject();
     world_label(steps->run->world, end, label);
     world_detail(steps->run->world, end, &detail);
@@ -266,10 +268,35 @@ static bool add_lasting(const struct steps *steps, cJSON *list, const struct act
            (process == NULL || add_string(item, "process", process)) && add_server(item, detail.server);
 }
 
-static bool add_all_lasting(const struct steps *steps, cJSON *object, const struct enabled *enabled)
+static bool is_listed(const struct enabled *enabled, const struct action *action)
+{
+    for (int i = 0; i < enabled->count; i++) {
+        const struct action *other = &enabled->action[i];
+        if (other->kind == action->kind && other->process == action->process) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Appends the ends of partitions: only scripts have them, so that no list of actions does. */
+static void append_heals(const struct steps *steps, struct enabled *ends)
+{
+    const struct world_options *options = &steps->run->setup.scenario->options;
+    for (int p = 0; p < options->processes && ends->count < WORLD_ACTIONS_MAX; p++) {
+        struct action heal = {.kind = ACTION_HEAL, .process = (uint8_t)p};
+        if (!is_listed(ends, &heal) && world_enabled(steps->run->world, &heal)) {
+            ends->action[ends->count++] = heal;
+        }
+    }
+}
+
+/* Adds the faults that last, if there are any: their ends are enabled. */
+static bool add_all_lasting(const struct steps *steps, cJSON *object, struct enabled *enabled)
 {
     cJSON *list = NULL;
     bool added = true;
+    append_heals(steps, enabled);
     for (int i = 0; added && i < enabled->count; i++) {
         if (action_has(&enabled->action[i], TRAIT_HEALS)) {
             list = list != NULL ? list : cJSON_AddArrayToObject(object, "lasting");

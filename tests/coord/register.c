@@ -975,7 +975,9 @@ static void detail(const struct action *action, struct coord_detail *detail)
     } else if (action->kind == ACTION_DELIVER) {
         detail->carries = first->kind < ENTRY_SWAP ? COORD_LINK : COORD_REPLY;
         detail->lost = detail->carries == COORD_REPLY && first->rc == REG_LOST;
-        stimulus(action, detail->text);
+        if (detail->carries == COORD_REPLY) {
+            stimulus(action, detail->text);
+        }
     }
 }
 

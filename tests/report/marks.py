@@ -44,10 +44,21 @@ def kinds():
     return ask("return page.messages.map((one) => one.kind)")
 
 
+def arrows_are_whole():
+    """Each request that a server has done, and each answer and notice that has come, is the end of an arrow."""
+    missing = ask("const at = new Set(page.messages.map((one) => one.to.step + one.to.lane));"
+                  "const ends = (step) => step.carries === 'request' ? step.server || 's1' : /reply|notice/.test(step.carries) && !step.lost ? step.process : '';"
+                  "return steps.map((step, k) => ends(step) && !at.has(k + ends(step)) ? k + ' ' + step.label : '').filter((text) => text)")
+    check("all messages are arrows", not missing, missing)
+    check("no bar ends before it begins", ask("return page.bars.every((bar) => bar.to === undefined || bar.from <= bar.to)"))
+
+
 def lost(steps):
     arrows = ask("return page.messages.filter((one) => one.kind === 'lost').map((one) => one.text)")
     check("the create's answer is lost", any(text.startswith("create /locks/x/") and "the answer was lost" in text for text in arrows), arrows)
     cut = go_to("cut a")
+    links = browser.execute_script("return [...document.querySelectorAll('#verdict a')].map((link) => link.textContent + ' ' + link.hash)")
+    check("the fault is named in the head", any(link.startswith("step 10, cut a") and link.endswith(f"#step={cut}") for link in links), links)
     check("a word at the broken arrow", browser.execute_script("return [...document.querySelectorAll('#drawing .lost-text')].some((text) => text.textContent === 'lost')"))
     check("the clock beside a step", "60 ms" in row(cut), row(cut))
     applied = go_to("apply s1 a create")
@@ -75,6 +86,7 @@ def token(steps):
 def pause(steps):
     spans = ask("return page.spans")
     check("the pause is a span", any(span.get("process") == "a" and span["to"] - span["from"] > 10 for span in spans), spans)
+    check("a process that is cut off has a span", any(span.get("process") == "c" and "heal c" in span["text"] for span in spans), spans)
     check("its end is in the JSON", any(one["end"] == "resume a" for step in steps for one in step.get("lasting", [])))
     bars = ask("return page.bars")
     nodes = [bar for bar in bars if bar["track"] == "node" and bar["process"] == "b"]
@@ -85,7 +97,7 @@ def pause(steps):
     for selector in (".ended", ".untold", ".cross", ".span"):
         check(f"a mark {selector}", browser.execute_script("return document.querySelector('#drawing ' + arguments[0]) !== null", selector))
     faults = [step["label"] for step in steps if step.get("fault")]
-    check("the expiry that was due is no fault", faults == ["pause a", "expire b"], faults)
+    check("the expiry that was due is no fault", faults == ["pause a", "expire b", "partition c"], faults)
 
 
 def owners(steps):
@@ -93,6 +105,12 @@ def owners(steps):
     check("two owners have two tracks", lane["owners"] == [0, 1] and lane["tracks"]["wait0"] != lane["tracks"]["wait1"], lane)
     cancel = [step for step in steps if step.get("kind") == "cancel"]
     check("a cancel is no fault", len(cancel) == 1 and "fault" not in cancel[0], cancel)
+
+
+def again(steps):
+    lost_ones = ask("return page.messages.filter((one) => one.kind === 'lost').map((one) => one.text)")
+    check("the answer to the first create is lost", any("000000000001-lock-:" in text for text in lost_ones), lost_ones)
+    check("that to the second one is not", not any("000000000002-lock-:" in text for text in lost_ones), lost_ones)
 
 
 def lease(steps):
@@ -131,6 +149,7 @@ for name in names:
     with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
         run = [json.loads(line) for line in file][1:-1]
     before = wrong
+    arrows_are_whole()
     globals()[name](run)
     check("nothing is on the console", not [entry for entry in browser.get_log("browser")])
     if wrong > before:

@@ -43,6 +43,9 @@ expire b
 c acquire
 settle
 resume a
+partition c
+advance 30s
+heal c
 settle
 SCENARIO
 scripted owners "$LOCKSTEP" mutex <<'SCENARIO'
@@ -57,7 +60,19 @@ settle
 b cancel
 settle
 SCENARIO
-pages=(lost herd token pause owners)
+# A request is sent while an older one waits for the news of its loss.
+scripted again "$LOCKSTEP" mutex <<'SCENARIO'
+world used
+mutex /locks/x
+process a b
+
+a acquire
+before deliver a create-reply
+cut a
+a acquire owner=1
+settle
+SCENARIO
+pages=(lost herd token pause owners again)
 redis=$LOCKSTEP_BUILD_DIR/lockstep-redis
 if [[ -x $redis ]]; then
     printf 'coordinator redis\nmutex /locks/x\nprocess a b: acquire\nexplore expire<=1\n----\nholds held_lease_is_renewed\n' >"$scratch/lease.scn"

@@ -26,4 +26,6 @@ opens "$trace"
 "$LOCKSTEP" run --no-shrink --out "$scratch/long" "$scratch/long.scn" >"$scratch/output" 2>&1 || true
 opens "$(echo "$scratch"/long/*.trace)"
 (($(wc -l <"$scratch/steps.json") >= 10000)) || { echo "the long run has only $(wc -l <"$scratch/steps.json") lines"; failed=1; }
+per_thousand=$(($(stat -c %s "$scratch/page.html") * 1000 / $(wc -l <"$scratch/steps.json")))
+((per_thousand < 1000000)) || { echo "1,000 steps of a page have $per_thousand bytes"; failed=1; }
 finish

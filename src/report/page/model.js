@@ -67,7 +67,8 @@ const listOf = (table, key) => table[key] || (table[key] = []);
 
 // The request that an event tells: its verb and its node, or all its words.
 function requestText(event) {
-    return event.request === "other" && event.path ? event.path : event.request + (event.path ? " " + event.path : "");
+    const path = event.path || "";
+    return event.request === "other" && path !== "" && path[0] !== "/" ? path : event.request + (path ? " " + path : "");
 }
 
 // Follows the messages of a run, step by step. A request is
@@ -98,7 +99,7 @@ class Messages {
     // A server does a request: one with these words, or with this verb, or the oldest.
     request(step, k) {
         const late = step.kind !== "apply", words = step.label.split(" "), verb = words[words.length - 1].split("/")[0];
-        const waiting = listOf(this.open, step.process).filter((one) => !one.at);
+        const waiting = listOf(this.open, step.process).filter((one) => !one.at && (late || !one.broken));
         const list = late ? listOf(this.limbo, step.process).concat(waiting) : waiting;
         const request = list.find((one) => one.text === step.brings) || list.find((one) => one.verb === verb) || list[0];
         if (request === undefined) return;
@@ -109,27 +110,43 @@ class Messages {
         this.add({lane: step.process, step: request.step}, request.at, late ? "message late" : "message",
                  step.process + " to " + request.at.lane + ": " + request.text + (late ? " (late)" : ""));
     }
-    // "1 request is still done": the first requests under way reach the server, their answers are lost.
+    // "1 request is still done": the first requests under way reach the server. No request under way gets an answer.
     cut(step, k) {
-        const done = /apply=(\d+)/.exec(step.label);
-        listOf(this.open, step.process).filter((one) => !one.at).slice(0, done ? Number(done[1]) : 0).forEach((request) => {
+        const done = /apply=(\d+)/.exec(step.label), link = /link=(\d+)/.exec(step.label), connection = link ? Number(link[1]) - 1 : undefined;
+        const broken = listOf(this.open, step.process).filter((one) => !one.at || one.connection === connection);
+        broken.filter((one) => !one.at).slice(0, done ? Number(done[1]) : 0).forEach((request) => {
             request.at = {lane: this.server(step), step: k};
             this.add({lane: step.process, step: request.step}, request.at, "message late", request.text + ": still done");
         });
+        for (const one of broken) one.broken = true;
+    }
+    // The request that a reply answers: the first that fits, by its verb and its connection. A lost one was on a link that broke.
+    answered(step) {
+        const words = step.label.split(" "), verb = /^(.*)-reply/.exec(words[words.length - 1]), list = listOf(this.open, step.process);
+        const fits = (one) => !verb || one.verb === verb[1], done = (one) => fits(one) && one.at && one.connection === step.connection;
+        const tests = step.lost ? [(one) => fits(one) && one.broken, (one) => done(one) || (fits(one) && !one.at)]
+            : [(one) => done(one) && !one.broken, (one) => fits(one) && !one.at, done];
+        const index = tests.map((test) => list.findIndex(test)).find((at) => at >= 0);
+        return list.splice(index ?? 0, 1)[0];
     }
     reply(step, k) {
-        const here = {lane: step.process, step: k}, words = step.label.split(" "), list = listOf(this.open, step.process);
-        const verb = /^(.*)-reply/.exec(words[words.length - 1]);
-        const fits = (one) => (!verb || one.verb === verb[1]) && (!one.at || one.connection === step.connection);
-        const index = list.findIndex(fits), answer = step.remark || step.brings || "";
-        const request = list.splice(Math.max(0, index), 1)[0];
+        const here = {lane: step.process, step: k}, request = this.answered(step), answer = step.remark || step.brings || "";
         if (request === undefined) return;
         step.request = request;
-        if (!request.at) {
+        if (!request.at && step.lost) {
             const to = {lane: this.server(step), step: k};
             request.lost = this.add({lane: here.lane, step: request.step}, to, "lost", request.text + ": never done by a server. " + answer);
             listOf(this.limbo, step.process).push(request);
-        } else if (step.lost) {
+            return;
+        }
+        if (!request.at) {
+            // The server has answered in the step of a fault: it has refused the request.
+            const since = (step) => step.fault && step.process === here.lane;
+            const fault = steps.findLastIndex((step, i) => i > request.step && i < k && since(step));
+            request.at = {lane: this.server(step), step: fault >= 0 ? fault : k};
+            this.add({lane: here.lane, step: request.step}, request.at, "message", request.text);
+        }
+        if (step.lost) {
             this.add(request.at, here, "lost", request.text + ": done, and the answer was lost. " + answer);
         } else {
             this.add(request.at, here, "message", request.at.lane + " answers " + step.process + ": " + request.text + (answer ? ": " + answer : ""));

@@ -45,7 +45,7 @@ const THICK = {session: 5, node: 9, wait: 9, held: 9, belief: 9};
 const messages = followMessages(), bars = findBars(), spans = findSpans();
 const lanes = []; // {name, left, at: the line to which arrows go, right, tracks: left end by group and owner, owners}
 const laneOf = new Map();
-let clockWidth = 0, textWidth = 0, columns = 60, right = 0;
+let laidOutFor = 0, clockWidth = 0, textWidth = 0, columns = 60, right = 0;
 
 // The most bars of a group that stand beside each other.
 function placesOf(process, group, owner) {
@@ -80,7 +80,8 @@ for (const lane of lanes) laneOf.set(lane.name, lane);
 function placeLanes() {
     const width = byId("scroll").clientWidth, all = lanes.reduce((sum, lane) => sum + lane.width, 0);
     const wanted = Math.max(width < NARROW ? TEXT_NARROW : TEXT_MIN, Math.min(TEXT_MAX, width - all - 12));
-    clockWidth = head.timed && width >= NARROW ? 66 : 0;
+    laidOutFor = width;
+    clockWidth = head.timed && width >= NARROW ? 74 : 0;
     textWidth = wanted - NUMBER - clockWidth - 8;
     right = wanted;
     for (const lane of lanes) {
@@ -102,7 +103,7 @@ function placeLanes() {
 function stepLabel(step) {
     const label = step.label || "the beginning";
     if (step.carries === "request") {
-        const text = step.brings || (step.request ? step.request.text : "");
+        const text = step.brings || (step.request ? step.request.text.replace(/^other /, "") : "");
         const words = label.split(" "), verb = words.pop(), first = text.split(" ")[0].toLowerCase();
         return verb.toLowerCase() === first ? words.join(" ") + " " + text : label + (text ? ": " + text : "");
     }
@@ -130,8 +131,8 @@ function owedLines(step, k) {
 function linesOf(step, k) {
     const lines = [], add = (cls, text, whole) => wrap(text, cls === "label" ? columns : columns - 2).forEach((line) => lines.push([cls, line, whole || text]));
     const whole = stepLabel(step);
-    add("label", short(whole, 40), whole);
-    for (const line of (step.note ? [step.note] : []).concat(eventLines(step))) add("event", short(line, 40), line);
+    add("label", short(whole, 32), whole);
+    for (const line of (step.note ? [step.note] : []).concat(eventLines(step))) add("event", short(line, 32), line);
     for (const one of step.violated) {
         add("why", "\u2718 " + one.property + ": " + plain(one.why));
         add("owed", "owed: " + one.promised);
@@ -480,7 +481,7 @@ function listen() {
     byId("scheme").addEventListener("click", () => document.documentElement.classList.toggle("dark"));
     byId("copy").addEventListener("click", copy);
     byId("scroll").addEventListener("scroll", drawSoon);
-    window.addEventListener("resize", layOutAgain);
+    window.addEventListener("resize", () => byId("scroll").clientWidth === laidOutFor ? drawSoon() : layOutAgain());
     window.addEventListener("beforeprint", draw);
     window.addEventListener("hashchange", fromLink);
     document.addEventListener("keydown", (event) => {
@@ -521,6 +522,20 @@ function clockWords() {
     return "a message takes " + latency + (head.session_timeout_ms === undefined ? "" : ", sessions time out after " + duration(head.session_timeout_ms));
 }
 
+function linkTo(k, text) {
+    const link = element("a", "", text);
+    link.href = "#step=" + k;
+    return link;
+}
+
+// The first faults, where a reader looks for the cause.
+function showFaults() {
+    const faults = steps.map((step, k) => k).filter((k) => steps[k].fault), box = element("div", "", "faults: ");
+    faults.slice(0, 6).forEach((k, i) => box.append(i > 0 ? ", " : "", linkTo(k, "step " + steps[k].number + ", " + steps[k].label)));
+    box.append(faults.length > 6 ? " and " + (faults.length - 6) + " more" : faults.length > 0 ? "" : "none");
+    byId("verdict").append(box);
+}
+
 function showHead() {
     document.title = "lockstep: " + head.scenario;
     byId("title").textContent = head.scenario;
@@ -532,8 +547,7 @@ function showHead() {
         const name = element("b", "", "\u2718 " + one.property);
         box.append(name, ": " + plain(one.why) + " ");
         if (k >= 0) {
-            const link = element("a", "", "show");
-            link.href = "#step=" + k;
+            const link = linkTo(k, "show");
             link.setAttribute("aria-label", "show the violation of " + one.property);
             box.append(link);
         }
@@ -541,6 +555,7 @@ function showHead() {
         byId("verdict").append(box);
     }
     if (end.violated.length === 0) byId("verdict").append(element("div", "holds", "\u2714 no property is violated in this run"));
+    showFaults();
     if (end.trouble) byId("verdict").append(element("div", "sentence", end.trouble));
     byId("scenario").textContent = head.text;
 }
