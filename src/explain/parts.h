@@ -11,8 +11,8 @@
 /* Returns the seconds to the end of the bounds, at least a little; 0 = no limit. */
 double explain_seconds_left(struct futures_bounds bounds);
 
-/* Writes the faults of a budget, "loss<=1 expire<=1", and those of the script but choice `without`. Writes "no
- * fault" if there are none. */
+/* Writes the faults of a budget, "loss<=1 expire<=1", and those of the script but choice `without`. If there
+ * are none, writes "no fault". */
 void explain_name_faults(const struct explain_case *c, const uint8_t budget[WORLD_FAULTS], int without,
                          char text[128]);
 

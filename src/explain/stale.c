@@ -322,8 +322,8 @@ static void hear_of_line(struct facts *f, int index)
     }
 }
 
-/* Returns whether the label of an answer does not name its request. Such an answer is taken for one to a create:
- * at worst a node counts as known. */
+/* Returns whether the label of an answer does not name its request. Such an answer is taken for one to a
+ * create: at worst a node counts as known. */
 static bool is_answer_to_anything(const struct story_choice *choice)
 {
     static const char WORD[] = " reply";
@@ -341,6 +341,27 @@ static void note_answer(struct facts *f, int index)
     } else if (is_answer_to(choice, EVENT_REQUEST_CHILDREN) && strncmp(choice->remark, "ok", 2) == 0) {
         hear_of_line(f, index);
     }
+}
+
+/* ---- locks of one group have one directory ---- */
+
+static bool is_beside(const struct facts *f, int lock, int other)
+{
+    const struct world_options *options = &f->c->model.options;
+    LS_ASSERT(lock < options->locks);
+    return other == lock ||
+           (other < options->locks && strcmp(options->lock_path[lock], options->lock_path[other]) == 0);
+}
+
+/* Returns the number of owners that wait for a lock of the group, or hold one. */
+static int owners_beside(const struct facts *f, int process, int lock)
+{
+    int owners = 0;
+    for (int other = 0; other < f->c->model.options.locks; other++) {
+        const struct fact_claim *claim = &f->claim[process][other];
+        owners += is_beside(f, lock, other) ? __builtin_popcountll(claim->waits | claim->holds) : 0;
+    }
+    return owners;
 }
 
 /* ---- sentences ---- */
@@ -430,13 +451,13 @@ static void compare_belief(struct facts *f, int process, int lock)
 /* Returns whether a process has more nodes in line than owners that wait or hold. */
 static bool has_spare_node(const struct facts *f, int process, int lock)
 {
-    const struct fact_claim *claim = &f->claim[process][lock];
     int standing = 0;
     for (int i = 0; i < f->nodes; i++) {
         const struct fact_node *node = &f->node[i];
-        standing += node->process == process && node->lock == lock && node->role != 0 && !node->is_gone;
+        bool own = node->process == process && node->role != 0 && !node->is_gone;
+        standing += own && is_beside(f, lock, node->lock);
     }
-    return standing > __builtin_popcountll(claim->waits | claim->holds);
+    return standing > owners_beside(f, process, lock);
 }
 
 /* A node of which its process does not know, or which it takes for gone. */
@@ -475,7 +496,7 @@ static uint64_t changed_behind(const struct facts *f, int process, int lock, uin
     uint64_t last = 0;
     for (int i = 0; i < f->nodes; i++) {
         const struct fact_node *node = &f->node[i];
-        if (node->lock != lock || node->role == 0 || node->process == process) {
+        if (!is_beside(f, lock, node->lock) || node->role == 0 || node->process == process) {
             continue;
         }
         uint64_t at = node->is_gone ? node->gone : node->made;
@@ -508,7 +529,7 @@ static void compare_watches(struct facts *f, int process, int lock)
     uint64_t set = 0;
     for (int i = 0; i < f->watches; i++) {
         const struct fact_watch *watch = &f->watch[i];
-        if (watch->process == process && watch->lock == lock) {
+        if (watch->process == process && is_beside(f, lock, watch->lock)) {
             standing++;
             own += watch->kind == EVENT_WATCH_OWN;
             set = watch->set;
