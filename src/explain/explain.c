@@ -52,6 +52,7 @@ static enum explain_result shrink(const struct trace *trace, const char *propert
     *is_shorter = trace_read_bytes(shorter, trace->input.name, shrunk.bytes, shrunk.size, error) == 0;
     e->shrunk = shrunk.after.steps < shrunk.before.steps;
     e->shrink_ended = result == SHRINK_LIMIT;
+    e->minimal = result == SHRINK_DONE;
     e->steps_before = shrunk.before.steps;
     free(shrunk.bytes);
     return EXPLAIN_DONE;
@@ -93,9 +94,13 @@ enum explain_result explain_trace(const struct trace *trace, const struct explai
     struct trace shorter;
     bool is_shorter = false;
     enum explain_result result = EXPLAIN_DONE;
-    struct futures_bounds bounds = {.states_max = options->states_max};
+    struct futures_bounds bounds = {.states_max = FUTURES_STATES_MAX};
     bounds.until_s = options->seconds_max > 0 ? now_s() + options->seconds_max : 0;
     memset(e, 0, sizeof *e);
+    bounds.runs_states_max = EXPLAIN_RUNS_STATES_MAX;
+    if (options->states_max > 0) {
+        bounds.states_max = bounds.runs_states_max = options->states_max;
+    }
     if (!options->no_shrink) {
         result = shrink(trace, options->property, bounds, &shorter, &is_shorter, e, error);
     }

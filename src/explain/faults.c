@@ -67,7 +67,7 @@ static void search_scenario(const struct explain_case *c, const uint8_t budget[W
                                       .renaming = true,
                                       .workers = 1,
                                       .bytes_max = SEARCH_BYTES_MAX,
-                                      .states_max = bounds.states_max,
+                                      .states_max = bounds.runs_states_max,
                                       .seconds_max = explain_seconds_left(bounds)};
     memset(&outcome, 0, sizeof outcome);
     scenario = c->model;

@@ -21,9 +21,10 @@ struct script {
 };
 
 struct futures_bounds {
-    uint64_t states_max; /* most states; 0 = no limit */
-    double until_s;      /* end on the monotonic clock, in s; 0 = none */
-    int64_t until_ms;    /* in timed worlds: a run counts as ended behind this time of its clock; 0 = none */
+    uint64_t states_max;      /* most states; 0 = no limit */
+    uint64_t runs_states_max; /* of a search of all runs of a scenario, which is no search of this file */
+    double until_s;           /* end on the monotonic clock, in s; 0 = none */
+    int64_t until_ms; /* in timed worlds: a run counts as ended behind this time of its clock; 0 = none */
 };
 
 enum futures_answer {
