@@ -47,7 +47,8 @@ static void write_check(FILE *out, const struct explain_check *check, const char
                 full ? "" : check->limit);
         return;
     }
-    fprintf(out, "; %llu states%s", wide(check->states), check->answer == FUTURES_NONE ? ", exhausted" : "");
+    fprintf(out, "; %llu state%s%s", wide(check->states), check->states == 1 ? "" : "s",
+            check->answer == FUTURES_NONE ? ", exhausted" : "");
     if (check->until_ms > 0) {
         fprintf(out, " up to %lld ms of the clock", (long long)check->until_ms);
     }
@@ -60,9 +61,7 @@ static void write_matter(FILE *out, const struct explain_fault *fault, bool sing
 {
     static const char *const SENTENCES[] = {
         [EXPLAIN_MATTERS] = "it mattered: without it, no run breaks the promise",
-        [EXPLAIN_MATTERS_HERE] =
-            "it mattered in this run: if it had not happened here, nothing would have broken "
-            "the promise",
+        [EXPLAIN_MATTERS_HERE] = "it mattered in this run: without it here, nothing breaks the promise",
         [EXPLAIN_MATTERS_NOT] = "it was not needed: the promise breaks without it, too",
         [EXPLAIN_MATTERS_UNKNOWN] = "whether it mattered is not decided",
     };

@@ -73,9 +73,9 @@ void futures_keep_unharmed(struct futures *futures, const struct script *script,
  * - FUTURES_NONE: the promise at `position` holds in all runs behind the action.
  * - FUTURES_SOME: a run breaks it, perhaps in the action itself.
  *
- * Prints nothing. The run is in its present state again afterwards. Verbs of a script are not among the
- * continuations, so the answer is about runs of exploring scenarios. */
-void futures_behind(struct run *run, const struct action *choice, int position, struct futures_bounds bounds,
-                    struct futures_found *found);
+ * `script`: the acts of a directed run behind the action; NULL = none. Prints nothing. The run is in its
+ * present state again afterwards, with its findings. */
+void futures_behind(struct run *run, const struct action *choice, const struct script *script, int position,
+                    struct futures_bounds bounds, struct futures_found *found);
 
 #endif

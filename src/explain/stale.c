@@ -47,6 +47,11 @@ struct fact_claim {
     uint64_t waits, holds; /* owners, a bit each */
 };
 
+struct fact_process {
+    int unanswered; /* requests that have no answer yet */
+    bool linked;
+};
+
 struct facts {
     const struct explain_case *c;
     struct explanation *e;
@@ -55,6 +60,7 @@ struct facts {
     struct fact_watch *watch;
     int nodes, sessions, watches;
     size_t nodes_max, sessions_max, watches_max;
+    struct fact_process process[WORLD_PROCESSES_MAX];
     struct fact_claim claim[WORLD_PROCESSES_MAX][WORLD_LOCKS_MAX];
     uint64_t step;
     bool refused;
@@ -226,9 +232,36 @@ static void note_claim(struct facts *f, const struct event *event)
     }
 }
 
+static void note_link(struct facts *f, const struct event *event)
+{
+    struct fact_process nothing = {0}, *process = &nothing;
+    if (event->process < WORLD_PROCESSES_MAX) {
+        process = &f->process[event->process];
+    }
+    switch (event->kind) {
+    case EVENT_LINK_UP:
+        process->linked = true;
+        break;
+    case EVENT_REQUEST:
+        process->unanswered++;
+        break;
+    case EVENT_LINK_DOWN:
+        process->linked = false;
+        break;
+    case EVENT_EXPIRED:
+    case EVENT_CRASHED:
+    case EVENT_STOPPED:
+        *process = (struct fact_process){0};
+        break;
+    default:
+        break;
+    }
+}
+
 static void note(struct facts *f, const struct event *event)
 {
     note_claim(f, event);
+    note_link(f, event);
     switch (event->kind) {
     case EVENT_NODE_CREATED:
         add_node(f, event);
@@ -330,6 +363,17 @@ static bool is_answer_to_anything(const struct story_choice *choice)
     size_t size = strlen(choice->label), length = sizeof WORD - 1;
     return choice->step > 0 && action_has(&choice->action, TRAIT_DELIVERS) && size > length &&
            strcmp(choice->label + size - length, WORD) == 0;
+}
+
+static void count_answer(struct facts *f, const struct story_choice *choice)
+{
+    static const char WORD[] = "reply";
+    size_t size = strlen(choice->label), length = sizeof WORD - 1;
+    bool answers = choice->step > 0 && action_has(&choice->action, TRAIT_DELIVERS) && size > length &&
+                   strcmp(choice->label + size - length, WORD) == 0;
+    if (answers && choice->action.process < WORLD_PROCESSES_MAX) {
+        f->process[choice->action.process].unanswered -= f->process[choice->action.process].unanswered > 0;
+    }
 }
 
 static void note_answer(struct facts *f, int index)
@@ -522,6 +566,14 @@ static void compare_line(struct facts *f, int process, int lock)
     }
 }
 
+/* Returns whether only a watch can tell the process of a change: it is connected, and awaits no answer. */
+static bool sleeps(const struct facts *f, int process)
+{
+    const struct fact_process *of = &f->process[process];
+    LS_ASSERT(of->unanswered >= 0);
+    return of->linked && of->unanswered == 0 && !scenario_has_leases(&f->c->scenario);
+}
+
 static void compare_watches(struct facts *f, int process, int lock)
 {
     const struct fact_claim *claim = &f->claim[process][lock];
@@ -542,7 +594,7 @@ static void compare_watches(struct facts *f, int process, int lock)
         say(f, process, claim->fired,
             "%s waited for a watch that has fired at step %llu, and no news of it has come",
             name_of(f, process), wide(claim->fired));
-    } else if (standing == 0 && !scenario_has_leases(&f->c->scenario)) {
+    } else if (standing == 0 && sleeps(f, process)) {
         say(f, process, claim->asked,
             "%s waited for %s, and no watch of it stands: no change will be told to it", name_of(f, process),
             lock_of(f, lock));
@@ -586,6 +638,7 @@ static void read_story(struct facts *f)
         const struct story_choice *choice = &story->choice[i];
         LS_ASSERT(choice->first + choice->events <= story->events);
         f->step = choice->step > 0 ? choice->step : f->step;
+        count_answer(f, choice); /* first: the events are requests that follow from the answer */
         for (int k = 0; k < choice->events; k++) {
             note(f, &story->event[choice->first + k]);
         }
