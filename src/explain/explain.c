@@ -65,23 +65,32 @@ static bool is_decided(const struct explanation *e)
     return e->cause != EXPLAIN_UNKNOWN && e->last.is != EXPLAIN_MOMENT_UNKNOWN;
 }
 
+static void fill(struct explain_case *c, struct futures_bounds bounds, struct explanation *e)
+{
+    const struct check_finding *finding = &c->story.stats.finding[c->position];
+    int count;
+    LS_ASSERT(c->position >= 0);
+    e->property = check_all(&count)[c->position];
+    memcpy(e->why, finding->why, sizeof e->why);
+    e->step = finding->step;
+    e->steps = c->story.steps;
+    bounds.until_ms = case_end_ms(c);
+    explain_faults(c, e, bounds);
+    explain_last_moment(c, e, bounds);
+}
+
 static enum explain_result explain(const struct trace *trace, const char *property,
                                    struct futures_bounds bounds, struct explanation *e,
                                    struct input_error *error)
 {
     static struct explain_case c; /* too large for a stack that recipes share */
     enum explain_result result = case_open(&c, trace, property, error);
-    int count;
+    if (result == EXPLAIN_DONE && !explain_stale(&c, e)) {
+        input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
+        result = EXPLAIN_UNFIT;
+    }
     if (result == EXPLAIN_DONE) {
-        const struct check_finding *finding = &c.story.stats.finding[c.position];
-        e->property = check_all(&count)[c.position];
-        memcpy(e->why, finding->why, sizeof e->why);
-        e->step = finding->step;
-        e->steps = c.story.steps;
-        explain_stale(&c, e);
-        bounds.until_ms = case_end_ms(&c);
-        explain_faults(&c, e, bounds);
-        explain_last_moment(&c, e, bounds);
+        fill(&c, bounds, e);
         result = is_decided(e) ? EXPLAIN_DONE : EXPLAIN_LIMIT;
     }
     case_close(&c);

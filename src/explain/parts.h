@@ -23,6 +23,7 @@ void explain_faults(struct explain_case *c, struct explanation *e, struct future
 void explain_postponed(struct explain_case *c, struct explain_fault *fault, int choice,
                        struct futures_bounds bounds);
 void explain_last_moment(struct explain_case *c, struct explanation *e, struct futures_bounds bounds);
-void explain_stale(const struct explain_case *c, struct explanation *e);
+/* Returns false if memory is short: then nothing is said of knowledge. */
+bool explain_stale(const struct explain_case *c, struct explanation *e);
 
 #endif

@@ -646,18 +646,23 @@ static void read_story(struct facts *f)
     }
 }
 
-void explain_stale(const struct explain_case *c, struct explanation *e)
+bool explain_stale(const struct explain_case *c, struct explanation *e)
 {
     struct facts *f = calloc(1, sizeof *f);
+    bool whole = false;
     if (f == NULL) {
-        return; /* no sentence is wrong */
+        return false;
     }
     f->c = c;
     f->e = e;
     read_story(f);
-    compare_all(f);
+    whole = !f->refused;
+    if (whole) {
+        compare_all(f);
+    }
     free(f->node);
     free(f->session);
     free(f->watch);
     free(f);
+    return whole;
 }
