@@ -22,7 +22,8 @@ static const char HELP[] =
     "decided within its bounds, 4 if the output cannot be written.\n"
     "\n"
     "  --json              one JSON object in place of sentences\n"
-    "  --max-states N      end each search after N states (default: 100000)\n"
+    "  --max-states N      end each search after N states (default: 100000; of all runs of a scenario "
+    "500000)\n"
     "  --max-time SECONDS  end all searches after this time (default: no limit)\n"
     "  --no-shrink         explain the run as it is (default: look for a shorter one with the violation "
     "first)\n"
@@ -66,7 +67,6 @@ static int explain(const struct cli_options *options, const struct trace *trace)
                                   .no_shrink = options->no_shrink,
                                   .states_max = options->search.states_max,
                                   .seconds_max = options->search.seconds_max};
-    how.states_max = how.states_max > 0 ? how.states_max : FUTURES_STATES_MAX;
     enum explain_result result = explain_trace(trace, &how, &explanation, &error);
     if (result == EXPLAIN_UNFIT) {
         fprintf(stderr, "%s\n", error.text);

@@ -101,10 +101,12 @@ static void make_model(struct explain_case *c, const struct run_setup *of_trace)
     c->setup.careful = false;
 }
 
+/* Steps of the system, faults that a budget pays for and free ends of sessions are in the lists of the world,
+ * and no acts of the script. */
 static bool is_act(const struct story_choice *choice)
 {
-    bool paid = choice->fault && world_fault_of(&choice->action) >= 0;
-    return choice->step > 0 && !paid && !action_has(&choice->action, TRAIT_SYSTEM);
+    bool listed = action_has(&choice->action, TRAIT_SYSTEM) || world_fault_of(&choice->action) >= 0;
+    return choice->step > 0 && !listed;
 }
 
 static bool make_script(struct explain_case *c)

@@ -52,6 +52,7 @@ static enum explain_result shrink(const struct trace *trace, const char *propert
     *is_shorter = trace_read_bytes(shorter, trace->input.name, shrunk.bytes, shrunk.size, error) == 0;
     e->shrunk = shrunk.after.steps < shrunk.before.steps;
     e->shrink_ended = result == SHRINK_LIMIT;
+    e->minimal = result == SHRINK_DONE;
     e->steps_before = shrunk.before.steps;
     free(shrunk.bytes);
     return EXPLAIN_DONE;
@@ -64,23 +65,32 @@ static bool is_decided(const struct explanation *e)
     return e->cause != EXPLAIN_UNKNOWN && e->last.is != EXPLAIN_MOMENT_UNKNOWN;
 }
 
+static void fill(struct explain_case *c, struct futures_bounds bounds, struct explanation *e)
+{
+    const struct check_finding *finding = &c->story.stats.finding[c->position];
+    int count;
+    LS_ASSERT(c->position >= 0);
+    e->property = check_all(&count)[c->position];
+    memcpy(e->why, finding->why, sizeof e->why);
+    e->step = finding->step;
+    e->steps = c->story.steps;
+    bounds.until_ms = case_end_ms(c);
+    explain_faults(c, e, bounds);
+    explain_last_moment(c, e, bounds);
+}
+
 static enum explain_result explain(const struct trace *trace, const char *property,
                                    struct futures_bounds bounds, struct explanation *e,
                                    struct input_error *error)
 {
     static struct explain_case c; /* too large for a stack that recipes share */
     enum explain_result result = case_open(&c, trace, property, error);
-    int count;
+    if (result == EXPLAIN_DONE && !explain_stale(&c, e)) {
+        input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
+        result = EXPLAIN_UNFIT;
+    }
     if (result == EXPLAIN_DONE) {
-        const struct check_finding *finding = &c.story.stats.finding[c.position];
-        e->property = check_all(&count)[c.position];
-        memcpy(e->why, finding->why, sizeof e->why);
-        e->step = finding->step;
-        e->steps = c.story.steps;
-        explain_stale(&c, e);
-        bounds.until_ms = case_end_ms(&c);
-        explain_faults(&c, e, bounds);
-        explain_last_moment(&c, e, bounds);
+        fill(&c, bounds, e);
         result = is_decided(e) ? EXPLAIN_DONE : EXPLAIN_LIMIT;
     }
     case_close(&c);
@@ -93,9 +103,13 @@ enum explain_result explain_trace(const struct trace *trace, const struct explai
     struct trace shorter;
     bool is_shorter = false;
     enum explain_result result = EXPLAIN_DONE;
-    struct futures_bounds bounds = {.states_max = options->states_max};
+    struct futures_bounds bounds = {.states_max = FUTURES_STATES_MAX};
     bounds.until_s = options->seconds_max > 0 ? now_s() + options->seconds_max : 0;
     memset(e, 0, sizeof *e);
+    bounds.runs_states_max = EXPLAIN_RUNS_STATES_MAX;
+    if (options->states_max > 0) {
+        bounds.states_max = bounds.runs_states_max = options->states_max;
+    }
     if (!options->no_shrink) {
         result = shrink(trace, options->property, bounds, &shorter, &is_shorter, e, error);
     }

@@ -15,6 +15,7 @@
 #define EXPLAIN_FAULTS_MAX 32
 #define EXPLAIN_STALE_MAX 8
 #define EXPLAIN_TEXT_MAX 400
+#define EXPLAIN_RUNS_STATES_MAX 500000 /* of searches of src/explore, which are some ten times faster */
 
 /* The runs that a check looked through. */
 enum explain_scope {
@@ -89,6 +90,7 @@ struct explanation {
     uint64_t step, steps; /* step of the violation; steps of the run */
     bool shrunk;          /* the run is shorter than that of the trace */
     bool shrink_ended;    /* a limit ended the shrinking */
+    bool minimal;         /* no single choice can be left out of the run (shrink.h) */
     int steps_before;     /* of the trace */
 
     enum explain_cause cause;
@@ -107,8 +109,8 @@ struct explanation {
 struct explain_options {
     const char *property; /* name; NULL = as of shrink_options */
     bool no_shrink;       /* the trace is explained as it is */
-    uint64_t states_max;  /* of each check */
-    double seconds_max;   /* for all of it; 0 = no limit */
+    uint64_t states_max; /* of each check; 0 = FUTURES_STATES_MAX, and EXPLAIN_RUNS_STATES_MAX for all runs */
+    double seconds_max;  /* for all of it; 0 = no limit */
 };
 
 enum explain_result {

@@ -106,6 +106,7 @@ static void fill(cJSON *object, const struct explanation *e)
     cJSON_AddNumberToObject(object, "step", (double)e->step);
     cJSON_AddNumberToObject(object, "steps", (double)e->steps);
     cJSON_AddBoolToObject(object, "shrunk", e->shrunk);
+    cJSON_AddBoolToObject(object, "minimal", e->minimal);
     cJSON_AddStringToObject(object, "cause", CAUSES[e->cause]);
     add_check(object, "without_faults", &e->none);
     cJSON *list = cJSON_AddArrayToObject(object, "faults");

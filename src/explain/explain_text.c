@@ -42,11 +42,13 @@ static void write_check(FILE *out, const struct explain_check *check, const char
     fputs("    checked: ", out);
     write_scope(out, check);
     if (check->answer == FUTURES_UNDECIDED) {
-        fprintf(out, "; not decided within %llu states (%s)\n", wide(check->states),
-                check->limit != NULL ? check->limit : "states");
+        bool full = check->limit == NULL || strcmp(check->limit, "states") == 0;
+        fprintf(out, "; not decided within %llu states%s%s\n", wide(check->states), full ? "" : ": ",
+                full ? "" : check->limit);
         return;
     }
-    fprintf(out, "; %llu states%s", wide(check->states), check->answer == FUTURES_NONE ? ", exhausted" : "");
+    fprintf(out, "; %llu state%s%s", wide(check->states), check->states == 1 ? "" : "s",
+            check->answer == FUTURES_NONE ? ", exhausted" : "");
     if (check->until_ms > 0) {
         fprintf(out, " up to %lld ms of the clock", (long long)check->until_ms);
     }
@@ -55,17 +57,16 @@ static void write_check(FILE *out, const struct explain_check *check, const char
 
 /* ---- the fault ---- */
 
-static void write_matter(FILE *out, const struct explain_fault *fault, bool single)
+static void write_matter(FILE *out, const struct explain_fault *fault, bool single, bool minimal)
 {
     static const char *const SENTENCES[] = {
         [EXPLAIN_MATTERS] = "it mattered: without it, no run breaks the promise",
-        [EXPLAIN_MATTERS_HERE] =
-            "it mattered in this run: if it had not happened here, nothing would have broken "
-            "the promise",
+        [EXPLAIN_MATTERS_HERE] = "it mattered in this run: without it here, nothing breaks the promise",
         [EXPLAIN_MATTERS_NOT] = "it was not needed: the promise breaks without it, too",
         [EXPLAIN_MATTERS_UNKNOWN] = "whether it mattered is not decided",
     };
-    fprintf(out, "  step %llu, '%s': %s\n", wide(fault->step), fault->label, SENTENCES[fault->matter]);
+    fprintf(out, "  step %llu, '%s': %s%s\n", wide(fault->step), fault->label, SENTENCES[fault->matter],
+            minimal && fault->matter == EXPLAIN_MATTERS_UNKNOWN ? "; it cannot be left out of this run" : "");
     if (fault->whole.scope != EXPLAIN_NOTHING && !single) {
         write_check(out, &fault->whole, "none breaks the promise", "one breaks the promise");
     }
@@ -94,7 +95,7 @@ static void write_faults(FILE *out, const struct explanation *e)
         fprintf(out, "  %s\n", SENTENCES[e->cause]);
     }
     for (int i = 0; i < e->faults && e->cause != EXPLAIN_NONE_NEEDED; i++) {
-        write_matter(out, &e->fault[i], e->faults == 1);
+        write_matter(out, &e->fault[i], e->faults == 1, e->minimal);
     }
     if (e->none.scope != EXPLAIN_NOTHING) {
         write_check(out, &e->none, "none breaks the promise", "one breaks the promise");

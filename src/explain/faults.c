@@ -67,7 +67,7 @@ static void search_scenario(const struct explain_case *c, const uint8_t budget[W
                                       .renaming = true,
                                       .workers = 1,
                                       .bytes_max = SEARCH_BYTES_MAX,
-                                      .states_max = bounds.states_max,
+                                      .states_max = bounds.runs_states_max,
                                       .seconds_max = explain_seconds_left(bounds)};
     memset(&outcome, 0, sizeof outcome);
     scenario = c->model;
@@ -230,7 +230,7 @@ static enum explain_cause cause_of(const struct explanation *e)
     return matter > 0 ? EXPLAIN_SOME : unknown > 0 ? EXPLAIN_UNKNOWN : EXPLAIN_ANY;
 }
 
-/* Decides which faults matter. Asks about this run only if a search of all runs met its bound, or with `all`. */
+/* Decides which faults matter. Asks about this run if a search of all runs met its bound, or with `all`. */
 static void decide(struct explain_case *c, struct explanation *e, const int choice[EXPLAIN_FAULTS_MAX],
                    struct futures_bounds bounds, bool all)
 {

@@ -484,8 +484,21 @@ void futures_keep_unharmed(struct futures *futures, const struct script *script,
     world_image_free(here);
 }
 
-void futures_behind(struct run *run, const struct action *choice, int position, struct futures_bounds bounds,
-                    struct futures_found *found)
+/* Does the action, and searches behind it. */
+static void do_and_search(struct futures *futures, const struct action *choice, const struct script *script,
+                          struct futures_bounds bounds, struct futures_found *found)
+{
+    struct run *run = futures->run;
+    run_do(run, choice, run->steps + 1);
+    if (is_violated(futures)) {
+        *found = (struct futures_found){.answer = FUTURES_SOME};
+    } else {
+        futures_break(futures, script, bounds, found);
+    }
+}
+
+void futures_behind(struct run *run, const struct action *choice, const struct script *script, int position,
+                    struct futures_bounds bounds, struct futures_found *found)
 {
     static struct check_stats before;
     const struct script none = {0};
@@ -497,12 +510,7 @@ void futures_behind(struct run *run, const struct action *choice, int position, 
     LS_ASSERT((run->stats.violated >> position & 1) == 0);
     *found = (struct futures_found){.answer = FUTURES_UNDECIDED, .limit = "memory is short"};
     if (futures != NULL && here != NULL) {
-        run_do(run, choice, run->steps + 1);
-        if ((run->stats.violated >> position & 1) != 0) {
-            *found = (struct futures_found){.answer = FUTURES_SOME};
-        } else {
-            futures_break(futures, &none, bounds, found);
-        }
+        do_and_search(futures, choice, script != NULL ? script : &none, bounds, found);
         world_restore(run->world, here);
         run->stats = before;
         run->steps = steps;

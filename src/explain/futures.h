@@ -21,9 +21,10 @@ struct script {
 };
 
 struct futures_bounds {
-    uint64_t states_max; /* most states; 0 = no limit */
-    double until_s;      /* end on the monotonic clock, in s; 0 = none */
-    int64_t until_ms;    /* in timed worlds: a run counts as ended behind this time of its clock; 0 = none */
+    uint64_t states_max;      /* most states; 0 = no limit */
+    uint64_t runs_states_max; /* of a search of all runs of a scenario, which is no search of this file */
+    double until_s;           /* end on the monotonic clock, in s; 0 = none */
+    int64_t until_ms; /* in timed worlds: a run counts as ended behind this time of its clock; 0 = none */
 };
 
 enum futures_answer {
@@ -73,9 +74,9 @@ void futures_keep_unharmed(struct futures *futures, const struct script *script,
  * - FUTURES_NONE: the promise at `position` holds in all runs behind the action.
  * - FUTURES_SOME: a run breaks it, perhaps in the action itself.
  *
- * Prints nothing. The run is in its present state again afterwards. Verbs of a script are not among the
- * continuations, so the answer is about runs of exploring scenarios. */
-void futures_behind(struct run *run, const struct action *choice, int position, struct futures_bounds bounds,
-                    struct futures_found *found);
+ * `script`: the acts of a directed run behind the action; NULL = none. Prints nothing. The run is in its
+ * present state again afterwards, with its findings. */
+void futures_behind(struct run *run, const struct action *choice, const struct script *script, int position,
+                    struct futures_bounds bounds, struct futures_found *found);
 
 #endif

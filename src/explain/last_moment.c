@@ -57,7 +57,7 @@ static void find(struct explain_case *c, struct action *list, struct futures_bou
         check->answer = found.answer == FUTURES_UNDECIDED ? FUTURES_UNDECIDED
                         : open                            ? FUTURES_SOME
                                                           : FUTURES_NONE;
-        check->states += open ? found.states : 0;
+        check->states += check->answer != FUTURES_NONE ? found.states : 0;
         tell(c, open ? c->last : choice, &found, last);
         return;
     }

@@ -11,8 +11,8 @@
 /* Returns the seconds to the end of the bounds, at least a little; 0 = no limit. */
 double explain_seconds_left(struct futures_bounds bounds);
 
-/* Writes the faults of a budget, "loss<=1 expire<=1", and those of the script but choice `without`. Writes "no
- * fault" if there are none. */
+/* Writes the faults of a budget, "loss<=1 expire<=1", and those of the script but choice `without`. If there
+ * are none, writes "no fault". */
 void explain_name_faults(const struct explain_case *c, const uint8_t budget[WORLD_FAULTS], int without,
                          char text[128]);
 
@@ -23,6 +23,7 @@ void explain_faults(struct explain_case *c, struct explanation *e, struct future
 void explain_postponed(struct explain_case *c, struct explain_fault *fault, int choice,
                        struct futures_bounds bounds);
 void explain_last_moment(struct explain_case *c, struct explanation *e, struct futures_bounds bounds);
-void explain_stale(const struct explain_case *c, struct explanation *e);
+/* Returns false if memory is short: then nothing is said of knowledge. */
+bool explain_stale(const struct explain_case *c, struct explanation *e);
 
 #endif

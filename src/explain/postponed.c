@@ -22,7 +22,7 @@ static uint64_t step_of(const struct explain_case *c, int choices)
     return c->story.choice[choices].step;
 }
 
-/* Searches the continuations of the first `choices` choices without choice `fault`, which may happen later. */
+/* Searches continuations of the first `choices` choices without choice `fault`, which may happen later. */
 static void search_behind(struct explain_case *c, int choices, int fault, struct futures_bounds bounds,
                           struct explain_check *check)
 {

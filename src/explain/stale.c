@@ -47,6 +47,11 @@ struct fact_claim {
     uint64_t waits, holds; /* owners, a bit each */
 };
 
+struct fact_process {
+    int unanswered; /* requests that have no answer yet */
+    bool linked;
+};
+
 struct facts {
     const struct explain_case *c;
     struct explanation *e;
@@ -55,6 +60,7 @@ struct facts {
     struct fact_watch *watch;
     int nodes, sessions, watches;
     size_t nodes_max, sessions_max, watches_max;
+    struct fact_process process[WORLD_PROCESSES_MAX];
     struct fact_claim claim[WORLD_PROCESSES_MAX][WORLD_LOCKS_MAX];
     uint64_t step;
     bool refused;
@@ -226,9 +232,36 @@ static void note_claim(struct facts *f, const struct event *event)
     }
 }
 
+static void note_link(struct facts *f, const struct event *event)
+{
+    struct fact_process nothing = {0}, *process = &nothing;
+    if (event->process < WORLD_PROCESSES_MAX) {
+        process = &f->process[event->process];
+    }
+    switch (event->kind) {
+    case EVENT_LINK_UP:
+        process->linked = true;
+        break;
+    case EVENT_REQUEST:
+        process->unanswered++;
+        break;
+    case EVENT_LINK_DOWN:
+        process->linked = false;
+        break;
+    case EVENT_EXPIRED:
+    case EVENT_CRASHED:
+    case EVENT_STOPPED:
+        *process = (struct fact_process){0};
+        break;
+    default:
+        break;
+    }
+}
+
 static void note(struct facts *f, const struct event *event)
 {
     note_claim(f, event);
+    note_link(f, event);
     switch (event->kind) {
     case EVENT_NODE_CREATED:
         add_node(f, event);
@@ -322,14 +355,25 @@ static void hear_of_line(struct facts *f, int index)
     }
 }
 
-/* Returns whether the label of an answer does not name its request. Such an answer is taken for one to a create:
- * at worst a node counts as known. */
+/* Returns whether the label of an answer does not name its request. Such an answer is taken for one to a
+ * create: at worst a node counts as known. */
 static bool is_answer_to_anything(const struct story_choice *choice)
 {
     static const char WORD[] = " reply";
     size_t size = strlen(choice->label), length = sizeof WORD - 1;
     return choice->step > 0 && action_has(&choice->action, TRAIT_DELIVERS) && size > length &&
            strcmp(choice->label + size - length, WORD) == 0;
+}
+
+static void count_answer(struct facts *f, const struct story_choice *choice)
+{
+    static const char WORD[] = "reply";
+    size_t size = strlen(choice->label), length = sizeof WORD - 1;
+    bool answers = choice->step > 0 && action_has(&choice->action, TRAIT_DELIVERS) && size > length &&
+                   strcmp(choice->label + size - length, WORD) == 0;
+    if (answers && choice->action.process < WORLD_PROCESSES_MAX) {
+        f->process[choice->action.process].unanswered -= f->process[choice->action.process].unanswered > 0;
+    }
 }
 
 static void note_answer(struct facts *f, int index)
@@ -341,6 +385,27 @@ static void note_answer(struct facts *f, int index)
     } else if (is_answer_to(choice, EVENT_REQUEST_CHILDREN) && strncmp(choice->remark, "ok", 2) == 0) {
         hear_of_line(f, index);
     }
+}
+
+/* ---- locks of one group have one directory ---- */
+
+static bool is_beside(const struct facts *f, int lock, int other)
+{
+    const struct world_options *options = &f->c->model.options;
+    LS_ASSERT(lock < options->locks);
+    return other == lock ||
+           (other < options->locks && strcmp(options->lock_path[lock], options->lock_path[other]) == 0);
+}
+
+/* Returns the number of owners that wait for a lock of the group, or hold one. */
+static int owners_beside(const struct facts *f, int process, int lock)
+{
+    int owners = 0;
+    for (int other = 0; other < f->c->model.options.locks; other++) {
+        const struct fact_claim *claim = &f->claim[process][other];
+        owners += is_beside(f, lock, other) ? __builtin_popcountll(claim->waits | claim->holds) : 0;
+    }
+    return owners;
 }
 
 /* ---- sentences ---- */
@@ -430,13 +495,13 @@ static void compare_belief(struct facts *f, int process, int lock)
 /* Returns whether a process has more nodes in line than owners that wait or hold. */
 static bool has_spare_node(const struct facts *f, int process, int lock)
 {
-    const struct fact_claim *claim = &f->claim[process][lock];
     int standing = 0;
     for (int i = 0; i < f->nodes; i++) {
         const struct fact_node *node = &f->node[i];
-        standing += node->process == process && node->lock == lock && node->role != 0 && !node->is_gone;
+        bool own = node->process == process && node->role != 0 && !node->is_gone;
+        standing += own && is_beside(f, lock, node->lock);
     }
-    return standing > __builtin_popcountll(claim->waits | claim->holds);
+    return standing > owners_beside(f, process, lock);
 }
 
 /* A node of which its process does not know, or which it takes for gone. */
@@ -475,7 +540,7 @@ static uint64_t changed_behind(const struct facts *f, int process, int lock, uin
     uint64_t last = 0;
     for (int i = 0; i < f->nodes; i++) {
         const struct fact_node *node = &f->node[i];
-        if (node->lock != lock || node->role == 0 || node->process == process) {
+        if (!is_beside(f, lock, node->lock) || node->role == 0 || node->process == process) {
             continue;
         }
         uint64_t at = node->is_gone ? node->gone : node->made;
@@ -501,6 +566,14 @@ static void compare_line(struct facts *f, int process, int lock)
     }
 }
 
+/* Returns whether only a watch can tell the process of a change: it is connected, and awaits no answer. */
+static bool sleeps(const struct facts *f, int process)
+{
+    const struct fact_process *of = &f->process[process];
+    LS_ASSERT(of->unanswered >= 0);
+    return of->linked && of->unanswered == 0 && !scenario_has_leases(&f->c->scenario);
+}
+
 static void compare_watches(struct facts *f, int process, int lock)
 {
     const struct fact_claim *claim = &f->claim[process][lock];
@@ -508,7 +581,7 @@ static void compare_watches(struct facts *f, int process, int lock)
     uint64_t set = 0;
     for (int i = 0; i < f->watches; i++) {
         const struct fact_watch *watch = &f->watch[i];
-        if (watch->process == process && watch->lock == lock) {
+        if (watch->process == process && is_beside(f, lock, watch->lock)) {
             standing++;
             own += watch->kind == EVENT_WATCH_OWN;
             set = watch->set;
@@ -521,7 +594,7 @@ static void compare_watches(struct facts *f, int process, int lock)
         say(f, process, claim->fired,
             "%s waited for a watch that has fired at step %llu, and no news of it has come",
             name_of(f, process), wide(claim->fired));
-    } else if (standing == 0 && !scenario_has_leases(&f->c->scenario)) {
+    } else if (standing == 0 && sleeps(f, process)) {
         say(f, process, claim->asked,
             "%s waited for %s, and no watch of it stands: no change will be told to it", name_of(f, process),
             lock_of(f, lock));
@@ -565,6 +638,7 @@ static void read_story(struct facts *f)
         const struct story_choice *choice = &story->choice[i];
         LS_ASSERT(choice->first + choice->events <= story->events);
         f->step = choice->step > 0 ? choice->step : f->step;
+        count_answer(f, choice); /* first: the events are requests that follow from the answer */
         for (int k = 0; k < choice->events; k++) {
             note(f, &story->event[choice->first + k]);
         }
@@ -572,18 +646,23 @@ static void read_story(struct facts *f)
     }
 }
 
-void explain_stale(const struct explain_case *c, struct explanation *e)
+bool explain_stale(const struct explain_case *c, struct explanation *e)
 {
     struct facts *f = calloc(1, sizeof *f);
+    bool whole = false;
     if (f == NULL) {
-        return; /* no sentence is wrong */
+        return false;
     }
     f->c = c;
     f->e = e;
     read_story(f);
-    compare_all(f);
+    whole = !f->refused;
+    if (whole) {
+        compare_all(f);
+    }
     free(f->node);
     free(f->session);
     free(f->watch);
     free(f);
+    return whole;
 }

@@ -6,9 +6,9 @@
 source "$(dirname "$0")/../cli/lib.sh"
 source tests/explain/lib_explain.sh
 
-while IFS=$'\t' read -r name situation story _; do
+while IFS=$'\t' read -r name situation story moment _; do
     [[ $name == @(c09|e02|r04|z01|z05)_* ]] || continue
-    ask "$name" "$LOCKSTEP_BUILD_DIR/canary/$name.so" "scenarios/suite/$situation.scn" - "$story"
+    ask "$name" "$LOCKSTEP_BUILD_DIR/canary/$name.so" "scenarios/suite/$situation.scn" - "$story" "$moment"
 done < <(rows tests/canary/explain.tsv)
 same '5 of 5' "$right of $asked" 'canaries that are explained as their stories tell'
 

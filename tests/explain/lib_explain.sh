@@ -22,6 +22,19 @@ print(",".join(["none"] if told["cause"] in ("no-fault", "no-fault-needed") else
 PYTHON
 }
 
+# moment FILE WANTED: the choice at the last moment, as VERB or, if that is wanted, as VERB:LAST-WORD.
+moment()
+{
+    /usr/bin/python3 - "$1" "$2" <<'PYTHON'
+import json
+import sys
+
+words = json.load(open(sys.argv[1]))["last_moment"].get("choice", "none").split()
+verb = next((word for word in words if word in ("apply", "fire", "deliver", "cut", "expire", "evict")), words[0])
+print(verb + ":" + words[-1] if ":" in sys.argv[2] else verb)
+PYTHON
+}
+
 # is_right STORY CAUSES: at least one fault is named, and each one is of the story; a story may leave the place open.
 is_right()
 {
@@ -40,7 +53,7 @@ trace_of()
     trace=$(find "$scratch/reports" -name '*.trace' 2>/dev/null | sort | sed -n 1p)
 }
 
-# ask NAME RECIPE SCENARIO PROPERTY STORY: counts the answer, and shows it if it is wrong.
+# ask NAME RECIPE SCENARIO PROPERTY STORY [MOMENT]: counts the answer, and shows it if it is wrong.
 ask()
 {
     local options=(--json) status=0 found
@@ -55,6 +68,7 @@ ask()
         return
     fi
     found=$([[ ! -s $scratch/json ]] || causes "$scratch/json")
+    [[ ! -s $scratch/json || ${6:--} == - ]] || same "$6" "$(moment "$scratch/json" "$6")" "$1: the last moment"
     if is_right "$5" "$found"; then
         right=$((right + 1))
     else

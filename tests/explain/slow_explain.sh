@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
 
-# The faults that `lockstep explain` names are those of the stories: of each canary in a situation that catches it, and of each recipe
+# The faults and the last moments that `lockstep explain` names are those of the stories: of each canary in a situation that catches it, and of each recipe
 # of the exam in its own scenario. The tables tests/canary/explain.tsv and tests/exam/explain.tsv were written from the stories.
 source "$(dirname "$0")/../cli/lib.sh"
 source tests/explain/lib_explain.sh
 plain_build_only
 
-while IFS=$'\t' read -r name situation story _; do
-    ask "$name" "$LOCKSTEP_BUILD_DIR/canary/$name.so" "scenarios/suite/$situation.scn" - "$story"
+while IFS=$'\t' read -r name situation story moment _; do
+    ask "$name" "$LOCKSTEP_BUILD_DIR/canary/$name.so" "scenarios/suite/$situation.scn" - "$story" "$moment"
 done < <(rows tests/canary/explain.tsv)
 echo "canaries: $right of $asked"
 same "$(find tests/canary -maxdepth 1 -name '*.c' | wc -l)" "$asked" 'rows of tests/canary/explain.tsv'

@@ -88,7 +88,8 @@ static void test_behind_the_loss_nothing_keeps_it(void **state)
     futures = futures_open(&the.run, the.position, -1);
     follow(LOST);
     futures_keep_unharmed(futures, &none, (struct futures_bounds){0}, &found);
-    print_message("%d %llu '%s' %llu\n", found.answer, (unsigned long long)found.steps, found.first, (unsigned long long)found.states);
+    print_message("%d %llu '%s' %llu\n", found.answer, (unsigned long long)found.steps, found.first,
+                  (unsigned long long)found.states);
     assert_int_equal(found.answer, FUTURES_NONE);
     futures_close(futures);
 }
@@ -102,10 +103,10 @@ static void test_behind_a_choice(void **state)
     follow(TO_THE_CREATE);
     assert_int_equal(world_find(the.run.world, LOST[0], &cut, &why), 0);
     assert_int_equal(world_find(the.run.world, "apply s1 a create", &apply, &why), 0);
-    futures_behind(&the.run, &cut, the.position, (struct futures_bounds){0}, &found);
+    futures_behind(&the.run, &cut, NULL, the.position, (struct futures_bounds){0}, &found);
     assert_int_equal(found.answer, FUTURES_SOME);
     world_end_faults(the.run.world);
-    futures_behind(&the.run, &apply, the.position, (struct futures_bounds){0}, &found);
+    futures_behind(&the.run, &apply, NULL, the.position, (struct futures_bounds){0}, &found);
     assert_int_equal(found.answer, FUTURES_NONE);
 }
 
@@ -119,7 +120,7 @@ static void test_the_run_stays_as_it_is(void **state)
     uint64_t before = world_fingerprint(the.run.world), steps = the.run.steps;
     struct check_stats stats = the.run.stats;
     assert_int_equal(world_find(the.run.world, "apply s1 a create", &apply, &why), 0);
-    futures_behind(&the.run, &apply, the.position, (struct futures_bounds){0}, &found);
+    futures_behind(&the.run, &apply, NULL, the.position, (struct futures_bounds){0}, &found);
     assert_int_equal(found.answer, FUTURES_SOME);
     assert_true(world_fingerprint(the.run.world) == before);
     assert_int_equal(the.run.steps, steps);
