@@ -5,8 +5,8 @@
  * first call of the recipe, and the end. The debugger sets breakpoints at the functions stop_point_*(). It
  * chooses the step by a write to `stop_point_wanted`, at the beginning of the replay or later.
  *
- * * The functions and variables stop_point_* are exported by the program, so that a debugger finds them in
- * a stripped program too. */
+ * The functions and variables stop_point_* are exported by the program, so that a debugger finds them in a
+ * stripped program too. */
 #ifndef BASE_STOP_POINTS_H
 #define BASE_STOP_POINTS_H
 
@@ -38,7 +38,8 @@ void stop_points_end(uint64_t number);
 extern bool stop_points_here;  /* the wanted step is under way */
 extern bool stop_points_armed; /* the next call of the recipe is the first one in the wanted step */
 
-/* The world brackets a step that is not done again. */
+/* The world calls these two before and after the last run of a step. With twice, an earlier run of the step
+ * does not stop. */
 static inline void stop_points_arm(void)
 {
     stop_points_armed = stop_points_here;
