@@ -71,7 +71,7 @@ static void protect(struct arena *arena, const struct arena_gap *gap, int access
     LS_ASSERT(rc == 0);
 }
 
-/* Unprotects the gaps of an earlier layout that begin before this offset. */
+/* Unprotects all gaps of an earlier layout if the first of them begins before this offset. */
 static void close_gaps(struct arena *arena, size_t end)
 {
     while (arena->gaps_standing > arena->gaps && arena->gap[arena->gaps].from < end) {

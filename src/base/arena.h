@@ -27,7 +27,7 @@ struct arena_block {
 struct arena {
     unsigned char *base; /* ARENA_ADDRESS */
     size_t size;         /* mapped bytes */
-    size_t taken;        /* bytes given to blocks and the constant region */
+    size_t taken;        /* bytes given to the constant region, to blocks and to gaps */
     int blocks;
     uint32_t offset[ARENA_BLOCKS_MAX];   /* of each block, in bytes from `base` */
     uint32_t capacity[ARENA_BLOCKS_MAX]; /* of each block, in bytes */
@@ -54,7 +54,8 @@ struct arena_image;
 int arena_open(struct arena *arena, size_t size);
 void arena_close(struct arena *arena);
 
-/* Removes all blocks and zeroes the bytes that they used. Earlier gaps stay protected; see `gap`. */
+/* Removes all blocks and constants, and zeroes the bytes that they used. Earlier gaps stay protected; see
+ * `gap`. */
 void arena_clear(struct arena *arena);
 
 /* Adds a zeroed block of `capacity` bytes, `used` of them live; returns its number. Asserts that it fits. */
@@ -117,8 +118,8 @@ void arena_put(struct arena *arena, int block, const void *bytes, size_t used, u
  * is not copied. Returns the number of live bytes. */
 size_t arena_bytes(const struct arena *arena, unsigned char *out, size_t size);
 
-/* Returns NULL if memory is short. The caller frees the image with free(). Restoring needs an arena with the
- * same blocks, and marks all of them. */
+/* arena_save() copies the live bytes of all blocks to an image, which the caller frees with free(); NULL =
+ * memory is short. arena_restore() needs an arena with the same blocks, and marks all of them. */
 struct arena_image *arena_save(const struct arena *arena);
 void arena_restore(struct arena *arena, const struct arena_image *image);
 bool arena_image_equal(const struct arena_image *a, const struct arena_image *b);

@@ -19,7 +19,8 @@ static inline size_t array_more(size_t max, size_t first)
     return 2 * max + first;
 }
 
-/* Makes room for one element behind `count`; a full array grows to array_more(). Errors as array_resize(). */
+/* Makes room for one element behind `count`; a full array grows to array_more(). Returns false, with the
+ * array unchanged, if memory is short. */
 static inline bool array_room(void *pointer, size_t count, size_t *max, size_t size, size_t first)
 {
     size_t more = array_more(*max, first);

@@ -29,8 +29,8 @@ static code_ref make(int module, uintptr_t offset)
     return (uint32_t)(module + 1) << OFFSET_BITS | (uint32_t)offset;
 }
 
-/* Modules get numbers in the order in which code_pack() first sees them. The program is always the first,
- * because the world packs functions of its own before those of any recipe. */
+/* Modules get numbers in the order in which code_pack() first sees them. An address less than OFFSET_MAX
+ * behind the base of a known module counts as an address of that module. */
 code_ref code_pack(const void *address)
 {
     if (address == NULL) {

@@ -12,7 +12,7 @@
  * regular file is unchanged then. */
 int file_replace(const char *path, const char *bytes, size_t size);
 
-/* Returns a hash of the file's bytes; 0 if it cannot be read. */
+/* Returns a hash of the file's bytes; 0 if it is empty or cannot be read. */
 uint64_t file_hash(const char *path);
 
 /* Makes a folder and missing folders above it. Returns 0 (also if the path exists), or -1 with errno set. */

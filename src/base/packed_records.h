@@ -59,7 +59,7 @@ struct rec *pack_append(const struct pack *pack, int list, size_t size);
 /* As pack_append(), but adds the record before `before`; NULL = at the end of the list. */
 struct rec *pack_insert(const struct pack *pack, int list, struct rec *before, size_t size);
 
-/* Copies the tag and all bytes behind the head. Both records have one size. */
+/* Copies the tag and all bytes behind the head, but not `word`. Both records have one size. */
 void pack_fill(struct rec *to, const struct rec *from);
 
 /* Remove a record, or all records of a list. Mark the block if there is one. */

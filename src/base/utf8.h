@@ -8,13 +8,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Returns the length in bytes of the well-formed sequence at `text`, which has `left` bytes, at least 1.
- * Returns 0 if there is none: overlong forms, surrogates and code points beyond the last plane are not well
- * formed. */
+/* Returns the length in bytes of the well-formed sequence at `text`; 0 = there is none. `text` has `left`
+ * bytes, at least 1. Overlong forms, surrogates and code points beyond the last plane are not well formed. */
 size_t utf8_length(const char *text, size_t left);
 
-/* Returns the number of bytes before the first sequence that a terminal must not get. Such a sequence is a
- * control character (C0, DEL or C1) other than a line end, or a byte that is not UTF-8. */
+/* Returns the number of bytes before the first one that a terminal must not get. Such a byte begins a control
+ * character (C0, DEL or C1) other than a line end, or is not UTF-8. */
 size_t utf8_plain(const char *text, size_t size);
 
 /* Changes a text in place, so that it has '?' for each sequence that a terminal must not get. */

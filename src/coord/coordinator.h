@@ -22,7 +22,7 @@
 #include <lockstep/sim.h>
 
 #define COORD_NOBODY 255u    /* client of a step that belongs to no process */
-#define COORD_EVERYBODY 254u /* for list(): the steps of all clients in turn, then those of COORD_NOBODY */
+#define COORD_EVERYBODY 254u /* for COORD_STEPS of list(): all steps, of clients and of COORD_NOBODY */
 
 struct arena;
 struct canon;
@@ -36,8 +36,8 @@ struct action_list {
     unsigned faults; /* set of enum world_fault for which budget is left, a bit each */
 };
 
-/* Appends an action whose other fields are 0, and returns it for the caller to fill in. Without room, sets
- * `full` and returns an action that is in no list. */
+/* Appends an action with this kind and process and with zeros in its other fields. Returns it for the caller
+ * to fill in. Without room, sets `full` and returns an action that is in no list. */
 struct action *action_list_add(struct action_list *list, enum action_kind kind, int process);
 
 /* Appends the cuts of a link that the budgets pay for: one for each number of replies (0 .. `replies`) that
@@ -54,7 +54,7 @@ static inline bool action_list_buys(const struct action_list *list, enum world_f
  * listed only if the budgets (action_list.faults) pay for them; COORD_ENDS and COORD_SESSIONS ignore
  * budgets. */
 enum coord_place {
-    COORD_STEPS,    /* steps (TRAIT_STEP), and expiries with the price COORD_DUE; also for COORD_EVERYBODY */
+    COORD_STEPS,    /* steps (TRAIT_STEP), and expiries with the price COORD_DUE */
     COORD_FAULTS,   /* faults on a client, listed before its pause and crash; no expiry of COORD_STEPS */
     COORD_REFUSALS, /* faults on a client, listed behind its pause and crash */
     COORD_SERVICE,  /* faults on servers and directories, and the ends of such faults */
@@ -103,9 +103,9 @@ struct coord_host {
 /* Timers that have fired and wait for a change: step() says which may fire again. All fields are false when
  * step() is called. Each fault, and each verb of the process, lets them fire again too. */
 struct coord_news {
-    bool answer;   /* retries of the process (D8): it got an answer other than a failed request */
-    bool client;   /* all of the process: its link or session changed, or it was told of a change */
-    bool everyone; /* all of all processes: the store changed */
+    bool answer;   /* retries of the process (D8): a callback ran, not about the failure of a request */
+    bool client;   /* all timers of the process: its link or session changed, or a notice was delivered */
+    bool everyone; /* all timers of all processes: the store changed */
 };
 
 /* The price of an expiry, as bits. 0 = one fault of WORLD_FAULT_EXPIRE. */
@@ -189,9 +189,10 @@ struct coordinator {
     const struct coord_kind *kinds;              /* NULL = none */
     const struct coord_fault *faults;            /* NULL = none */
     const struct coord_option *options;          /* values are in world_options.own; NULL = none */
-    /* Contenders have leases. If no process renews a contender, it ends. Its owner in that event is
-     * EVENT_BY_TIME, unless a fault or a pause excuses the end. The session of a contender is a life of its
-     * process. Without a clock, quiet() is false while a contender of an earlier life may end by itself. */
+    /* Contenders have leases. If no process renews a contender, it ends. `owner` of the EVENT_NODE_DELETED is
+     * then EVENT_BY_TIME, unless a fault or a pause excuses the end. The session of a contender is a life of
+     * its process. Without a clock, quiet() is false while a contender of an earlier life may end by
+     * itself. */
     bool leases;
     const char *(*lacking)(const struct world_options *options, enum world_fault fault);
 
@@ -239,7 +240,7 @@ struct coordinator {
      * reaches too few servers for a claim. */
     bool (*cut_off)(int client);
     /* Returns true if each answer that the client awaits can come only after the end of a fault.
-     * NULL = stands for cut_off(). */
+     * NULL = cut_off() answers in its place. */
     bool (*stalled)(int client);
     bool (*linked)(int client);   /* each open handle of the client is connected */
     bool (*has_open)(int client); /* the client has an open handle */
@@ -247,8 +248,8 @@ struct coordinator {
 
     /* ---- numbers ---- */
     int64_t (*position)(int64_t token);
-    /* Return the number of the change that made the token or position. It grows by one with each change of
-     * the store; 0 = none. */
+    /* Return the number of the change of the store that made the token or the position. A later change has a
+     * larger number; 0 = no change made it. */
     int32_t (*number_of_token)(int64_t token);
     int32_t (*number_of_position)(int64_t position);
     /* Returns the session in which a client was granted a lock; 0 = none. Optional. */
@@ -260,9 +261,9 @@ struct coordinator {
      * ascending order. Returns how many. */
     int (*scope)(int client, int *blocks);
     int (*own_block)(int client); /* returns the block that is the client's alone */
-    /* Shows each copy of each number that number_of_token() or number_of_position() knows, as far as it lies
-     * in this block (docs/design/renaming.md). If a copy is left out, different states count as one. The
-     * world calls canon() with all its blocks, those of others included. */
+    /* Shows each copy in this block of each number that grows, such as a session or a number of
+     * number_of_position() (docs/design/renaming.md). If a copy is left out, different states may count as
+     * one. The world calls canon() with all its blocks, those of others included. */
     void (*canon)(int block, struct canon *canon);
     bool (*drop_unread)(const struct action *action); /* as world_drop_unread(); optional */
 
@@ -284,8 +285,10 @@ struct coordinator {
     /* ---- independence of a delivery (src/sim/independence.c) ---- */
     /* All four functions are set, or none. Without them no delivery is independent. */
     bool (*creates)(int client); /* a request of the client that may create a node has no answer yet */
-    bool (*stands)(int client);  /* only the client can end its link and session; no server has a fault */
-    bool (*is_sure)(const struct action *delivery); /* no other action removes or changes the delivery */
+    /* Returns true if no server has a fault, and without a new fault only the client ends its link and its
+     * session. */
+    bool (*stands)(int client);
+    bool (*is_sure)(const struct action *delivery); /* no other step removes or changes the delivery */
     uint64_t (*uses)(int client);                   /* as world_uses() */
 
     /* ---- writes that commit only while the hold exists (D12): all or NULL; called within enter() ---- */

@@ -20,7 +20,7 @@ static const char *fault_name[WORLD_FAULTS] = {
 };
 
 /* Traits that no own kind of a coordinator may have. Scenarios, labels and the world expect them of common
- * kinds alone. The search knows deliveries by their number. */
+ * kinds alone. The search knows deliveries by the number of their kind. */
 #define TRAITS_OF_ALL (TRAIT_VERB | TRAIT_PATH | TRAIT_CONTENDER | TRAIT_MEMORY | TRAIT_DELIVERS)
 
 static bool has_all(const struct coord_kind *own, unsigned traits)

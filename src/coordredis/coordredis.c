@@ -244,7 +244,8 @@ static bool linked(int client)
     return true;
 }
 
-/* Answers of servers that the client hears come before its patience ends: it is not stalled before. */
+/* A client is not stalled while a connection goes on: answers of the servers that it hears come before its
+ * patience ends. */
 static bool stalled(int client)
 {
     bool waits = false, goes_on = false;
@@ -324,7 +325,7 @@ static void label(const struct action *action, char text[WORLD_LABEL_MAX])
     }
 }
 
-/* The place of a server: that of its successor, if it is a former one. */
+/* Returns the place of a server. A former server has that of its successor. */
 static int16_t place_of(int server)
 {
     LS_ASSERT(server >= 0 && server < 2 * redis_host->options->servers);

@@ -54,21 +54,23 @@ void claims_open(void);
 int claims_block(void);
 void claims_observe(const struct fakeredis_event *from);
 
-/* Returns the client with the share of the key's lock on this server; of a key of no lock its last writer. */
+/* Returns the client with the share of the key's lock on this server. If there is none, or the key is no
+ * lock's, returns the key's last writer. */
 int claims_client(int server, const struct key *key);
 /* Returns whether the life in which that client got the share, or wrote the key, is over. */
 bool claims_is_of_former_life(int server, const struct key *key);
 /* Returns the number of requests without a reply since the key's lease began; 0 = the key has no share. */
 int claims_misses(int server, const struct key *key);
-/* Returns whether the client has last renewed at the other server of the split place. */
+/* Returns whether the client has last written or renewed the key at the other server of the split place. */
 bool claims_is_misled(int server, const struct key *key);
 /* Finds a server, but no former one, with the client's share of this lock, and the key's index there. */
 bool claims_find(int client, int lock, int *server, int *index);
 
-/* Resets the numbers of claims, because the only server has lost all keys, counters of tokens included. */
+/* To be called when a server has lost all keys. Resets the numbers of claims if it is the only server: the
+ * counters of tokens are lost, too. */
 void claims_begin_anew(void);
 
-/* fakeredis_split() and fakeredis_rejoin(), with the shares of the servers. */
+/* Do fakeredis_split() and fakeredis_rejoin(), and give the former server its shares, or take them away. */
 void claims_split(int server);
 void claims_rejoin(int server);
 

@@ -4,7 +4,8 @@
 /* Claims: which client has a lock, as judges are told by EVENT_NODE_CREATED and EVENT_NODE_DELETED.
  *
  * The share of a server belongs to the client that has written the value of the lock's key there. A client
- * with the shares of more than half of the servers has the claim. With one server, its share is the claim.
+ * with equal shares, of one life and one value, on more than half of the servers has the claim. With one
+ * server, its share is the claim.
  *
  * Claims of a lock are numbered from 1 on. A recipe with fencing tokens counts them likewise, by a counter at
  * the server. So the number goes back, as the counter does, when a single server loses writes.
@@ -37,7 +38,7 @@ struct claim {
     int64_t former_position; /* number of the present former claim; 0 = there is none */
     int64_t former_claims;   /* number of the lock's former claims up to now */
     struct share former;     /* share of the client with the former claim; session 0 = there is none */
-    struct share known;      /* result of winner() at the last split, while that lasts; session 0 = none */
+    struct share known;      /* winner() with `former` at the last split, till it changes; session 0 = none */
     struct share share[];    /* of each server, by its number: former servers last */
 };
 
@@ -201,7 +202,7 @@ static bool is_same(const struct share *a, const struct share *b)
     return a->session == b->session && a->client == b->client && a->value == b->value;
 }
 
-/* Returns the share of a place: with `former`, and if the place is split, that of its former server. */
+/* Returns the share of a place. With `former`, a split place has the share of its former server. */
 static const struct share *share_at(const struct claim *claim, int place, bool former)
 {
     int servers = redis_host->options->servers;
@@ -343,8 +344,8 @@ static void observe_key(const struct fakeredis_event *from)
     mislead(lock, from);
 }
 
-/* Takes back the number of a claim that the lost write had made, and of one that it had ended: set_share()
- * counts the latter again. */
+/* With one server, takes back two numbers: of the claim that the lost write had made, and of the claim that
+ * it had ended. The latter claim is counted again by set_share(). */
 static void take_back(struct claim *claim, const struct share *now, const struct share *before, bool created)
 {
     bool overwrote = now->session != 0 && before->session != 0;

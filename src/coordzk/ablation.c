@@ -49,7 +49,8 @@ static bool is_own(const struct action *action)
            action->kind == ACTION_FIRE;
 }
 
-/* a: sessions take turns. While a step of one process is enabled, those of others are no choice. */
+/* a: sessions take turns. The lowest process with a step under way moves first: steps, timers and verbs of
+ * the others, except cancel, are no choice. */
 static bool is_out_of_turn(const struct look *look, const struct action *action)
 {
     return look->mover >= 0 && is_own(action) && action->process != look->mover;

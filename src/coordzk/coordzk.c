@@ -223,8 +223,8 @@ static bool drop_unread(const struct action *action)
     return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->handle);
 }
 
-/* Returns true if only the client ends its link and session. No server is frozen: judges would see the
- * thaw. */
+/* Returns true if without a fault only the client ends its link and session. No server is frozen: judges
+ * would see the thaw. */
 static bool stands(int client)
 {
     return servers_stand() && fakezk_stands(client);

@@ -79,7 +79,8 @@ static void end(struct guarded *write, int rc)
     drop(write);
 }
 
-/* Returns true if link or session ended before a clear answer: the write has to be sent again. */
+/* Returns true if a code tells of a link, a session or a call that failed, and not of the write's effect. The
+ * write has to be sent again. */
 static bool is_unanswered(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZSESSIONEXPIRED || rc == ZSESSIONMOVED ||

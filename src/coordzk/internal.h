@@ -43,8 +43,8 @@ enum path_role {
     PATH_QUEUED,    /* a node that queues for a lock, if it is ephemeral */
     PATH_COUNT,     /* the node of a lock's capacity */
 };
-/* Returns the lock that a path is about, -1 = none. Of a group this is the lock whose contender the path is,
- * or else the first lock. */
+/* Returns the lock that a path is about, -1 = none, and sets *role. In a group this is the lock whose
+ * contender the path is, or else the first lock. */
 int lock_of_path(const char *path, enum path_role *role);
 /* Looks at a client's oldest ephemeral node in each directory of a lock. Returns the path of the first that
  * is a contender of that lock. If there is none, returns the first that queues for it, or NULL. */

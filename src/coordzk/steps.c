@@ -117,8 +117,8 @@ bool steps_last_by_default(struct action *out)
     return false;
 }
 
-/* Notes for which processes a step is news: a commit or the end of a session for all, a link for its process.
- * A request that is read, or refused, is no news. */
+/* Notes for which processes a step is news. A commit, a catch-up and the end of a session are news for all. A
+ * change of a link is news for its process. A request that commits nothing is no news. */
 static void note_news(const struct fakezk_step *step, int32_t zxid, struct coord_news *news)
 {
     LS_ASSERT(step->kind != FAKEZK_APPLY || fakezk_last_zxid() >= zxid);

@@ -195,8 +195,8 @@ void texts_answer(const struct action *action, char text[WORLD_LABEL_MAX])
     }
 }
 
-/* Writes the stimulus of a delivery. A reply has its code. A watch event says whose node it is about, or
- * "unknown" if it was found at a reconnect. */
+/* Writes the stimulus of a delivery. A reply has its code. A watch event says whose node it is about. That is
+ * "unknown" for changes of data and of children, and for an event that was found at a reconnect. */
 void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
 {
     struct delivery delivery;
@@ -212,7 +212,7 @@ void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
     }
 }
 
-/* Returns true for a code with which the client library answers a request itself. */
+/* Returns true for the codes of a request whose link or session ended before its answer. */
 static bool is_without_answer(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZCLOSING || rc == ZSESSIONEXPIRED;

@@ -2,8 +2,9 @@
  * Copyright the lockstep authors */
 
 /* The last writes of a server, `server->lag` at most, which its replica or its log may lack. A write is all
- * that one command changes. For each write the backlog holds an image of each changed key, as the key was
- * before. Losing writes puts the images back, the newest first. A write that is not kept is safe. */
+ * that one command changes; EXEC and a script are one command. For each write the backlog holds an image of
+ * each changed key, as the key was before the write. If writes are lost, the images are put back, the newest
+ * first. A write that is not kept is safe. */
 #ifndef FAKEREDIS_BACKLOG_H
 #define FAKEREDIS_BACKLOG_H
 

@@ -2,8 +2,9 @@
  * Copyright the lockstep authors */
 
 /* The functions of <hiredis/async.h>, and the callbacks that they promise. The order of callbacks is that of
- * hiredis 0.14. Each command has one callback, in the order of the commands. At the end of a connection the
- * callbacks that wait get NULL, then those of the channels, and the disconnect callback runs last. */
+ * hiredis 0.14. Each command has one callback, in the order of the commands; SUBSCRIBE has one for each reply
+ * and message. At the end of a connection the callbacks that wait get NULL, then those of the channels. The
+ * disconnect callback runs last. */
 #include "base/assert.h"
 #include "base/stop_points.h"
 #include "fakeredis/internal.h"

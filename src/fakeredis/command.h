@@ -4,7 +4,7 @@
 /* Commands of one Redis server: one call runs one command to its end, and writes its reply.
  *
  * Texts of replies and the order of checks are those of Redis 7.0. tests/fakeredis/slow_conformance.sh
- * compares them with a real server. A command that only Redis has is answered like an unknown one. */
+ * compares them with a real server. A command that the fake lacks is answered like an unknown one. */
 #ifndef FAKEREDIS_COMMAND_H
 #define FAKEREDIS_COMMAND_H
 
@@ -14,7 +14,7 @@
 #define COMMAND_NAME_MAX 32
 
 enum key_change {
-    KEY_WRITTEN, /* a command has set the key's value, and perhaps another lease */
+    KEY_WRITTEN, /* a command has set the key's value, and perhaps taken its lease away */
     KEY_LEASED,  /* a command has changed the key's lease, or taken it away */
     KEY_DELETED, /* a command deletes the key */
     KEY_EXPIRED, /* the server deletes the key, because its lease has ended */
@@ -108,8 +108,8 @@ void command_expire(struct server *server, struct key *key);
 void command_lose(struct server *server, struct key *key);
 
 /* command_pack() converts arguments to one sequence, with a script's digest in place of its text.
- * command_unpack() puts the text back, and returns the number of arguments. They are valid as long as
- * `sequence` is. */
+ * command_unpack() puts the text back, and returns the number of arguments. The arguments are valid as long
+ * as `sequence` is. */
 void command_pack(int argc, const struct bytes *argv, struct sequence *sequence);
 int command_unpack(struct bytes sequence, struct bytes argv[COMMAND_ARGS_MAX]);
 

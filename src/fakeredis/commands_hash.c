@@ -25,8 +25,8 @@ static bool find_field(struct bytes hash, struct bytes field, struct bytes *valu
     return false;
 }
 
-/* Writes the hash to `changed`, with a field set, or removed by NULL. Returns whether the hash had the
- * field. */
+/* Writes the hash to `changed`, with the field set to *value; NULL = without the field. Returns whether the
+ * hash had the field. */
 static bool change(struct bytes hash, struct bytes field, const struct bytes *value)
 {
     struct bytes name, old;

@@ -84,7 +84,7 @@ static bool condition_holds(const struct key *key, unsigned conditions, int64_t 
     return (conditions & IF_EARLIER) == 0 || none || ends_ms < key->ends_ms;
 }
 
-/* EXPIRE and its relatives: unlike SET they accept a time that has passed, and delete the key. */
+/* EXPIRE and its relatives. Unlike SET they accept a time that has passed, and then delete the key. */
 static void expire(struct call *call, int64_t unit_ms, bool absolute)
 {
     unsigned conditions;

@@ -179,7 +179,7 @@ static void list_lrange(struct call *call)
     }
 }
 
-/* Removes |count| elements that equal the text; from the end if the count is negative; 0 = all elements. */
+/* Removes the first `count` elements that equal the text; negative = the last ones, 0 = all of them. */
 static void list_lrem(struct call *call)
 {
     struct key *key;

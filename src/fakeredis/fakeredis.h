@@ -79,13 +79,15 @@ int fakeredis_failing_call(int client);
 void fakeredis_set_cut_off(int client, bool on);
 bool fakeredis_is_cut_off(int client);
 
-/* Sets client and server apart: nothing passes between the two. The end of the client's life joins them
- * again. `server` is the number of a place: its former server is apart, too. */
+/* Sets client and server apart, or joins them (`on` is false). While they are apart, nothing passes between
+ * the two. The end of the client's life joins them, too. `server` is the number of a place: its former server
+ * is apart with it. */
 void fakeredis_set_apart(int client, int server, bool on);
 bool fakeredis_is_apart(int client, int server);
 bool fakeredis_is_paused(int client);
 
-/* Returns the number of lives of the client that are over. A stop or a crash ends a life. */
+/* Returns the number of lives of the client that are over. A crash ends a life. A stop ends one when it ends
+ * the last open connection. */
 int fakeredis_lives(int client);
 
 /* ---- connections: `connection` is a place from 0 to FAKEREDIS_CONNECTIONS_MAX - 1 ---- */
@@ -108,14 +110,16 @@ bool fakeredis_can_deliver(int client, int connection);
 bool fakeredis_can_connect(int client, int connection);
 bool fakeredis_can_arrive(int client); /* a server has a late request of the client */
 
-/* Lets the server do the first request of the connection; fakeredis_arrive(): the first late request of the
- * client, whose connection has ended. Returns whether a value has changed, or a message was sent. */
+/* Lets the server do the first request of the connection. Returns whether that has changed a value, removed a
+ * key, or sent a message. */
 bool fakeredis_apply(int client, int connection);
 void fakeredis_connect(int client, int connection);
+/* Does the same with the first late request of the client, whose connection has ended. */
 bool fakeredis_arrive(int client);
 
 enum { FAKEREDIS_ANSWER = 1, FAKEREDIS_LINK = 2, FAKEREDIS_MESSAGE = 4 };
-/* Precondition: fakeredis_can_deliver(). Returns the bit for the reply, notice or message delivered. */
+/* Precondition: fakeredis_can_deliver(). Returns FAKEREDIS_ANSWER for a reply, FAKEREDIS_MESSAGE for a
+ * message of a channel, and FAKEREDIS_LINK if the connection came up, could not be made, or ended. */
 unsigned fakeredis_deliver(int client, int connection);
 
 int fakeredis_replies(int client, int connection);  /* number of replies and messages under way */
@@ -125,8 +129,8 @@ int fakeredis_requests(int client, int connection); /* number of requests that t
 bool fakeredis_asks_about(int client, int server, struct bytes key);
 bool fakeredis_names(struct bytes args, struct bytes key); /* an argument in this sequence is the key */
 
-/* Breaks the connection. The first `keep` replies still arrive. The server still does the first `apply`
- * requests; with `late`, the last of these becomes a late request, which fakeredis_arrive() does. */
+/* Breaks the connection. The first `keep` replies and messages still arrive. The server still does the first
+ * `apply` requests; with `late`, the last of these becomes a late request, which fakeredis_arrive() does. */
 void fakeredis_cut(int client, int connection, int keep, int apply, bool late);
 
 /* Returns the next moment after now at which a message may arrive, or a lease ends; INT32_MAX = none. Sets
@@ -166,8 +170,8 @@ bool fakeredis_is_detached(int server);
 void fakeredis_jump(int server, int32_t ms);
 
 /* Puts a replica into the place of a server: its successor, which lacks the writes of the backlog. The former
- * server keeps its connections, its scripts and its late requests, but no replicas. Its number is
- * `options.servers + server` from then on. */
+ * server keeps its keys, its connections that are up, its scripts and its late requests, but no replicas. Its
+ * number is `options.servers + server` from then on. */
 void fakeredis_split(int server);
 bool fakeredis_is_split(int server);
 /* Ends the split: connections to the former server break, and it loses all its keys and scripts. */

@@ -59,7 +59,7 @@ enum call_state {
 
 enum {
     CALL_CHANNELS = 1, /* SUBSCRIBE or UNSUBSCRIBE: its replies go to the channels' callbacks */
-    CALL_INVALID = 2,  /* sent while listening: in place of an array its callback gets NULL, at the end */
+    CALL_INVALID = 2,  /* sent while listening: instead of an array, NULL comes when the connection ends */
 };
 
 struct call_record {
@@ -113,7 +113,7 @@ struct bytes link_first_late(int client);
 struct bytes link_args(const struct call_record *record);
 struct bytes link_reply(const struct call_record *record); /* the reply's items; no bytes = no reply yet */
 void link_remove(int client, struct call_record *record);
-/* Sends a command. False = it is too long, or the client's block is full, which is a trouble. */
+/* Sends a command. False = it is too long, or the client's block is full: both are a trouble. */
 bool link_send(int client, int connection, const struct sequence *args, code_ref fn, void *privdata,
                unsigned flags);
 /* Breaks a connection that its client ends, or loses by a crash. Requests that the server has not done become

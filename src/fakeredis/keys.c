@@ -133,7 +133,7 @@ static struct key *key_from(struct rec *rec)
     return (struct key *)(void *)rec;
 }
 
-/* Returns the first key that is this one, or is sorted behind it; NULL = none. */
+/* Returns the key of this name, or else the first key that is sorted behind it; NULL = none. */
 static struct key *first_from(const struct pack *server, int database, struct bytes name)
 {
     struct rec *rec = pack_first(server, SERVER_KEYS);

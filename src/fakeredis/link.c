@@ -269,7 +269,8 @@ static void make_late(int client, int connection, struct bytes args)
 
 static struct sequence running;
 static struct reply reply;
-/* The command that runs has changed a key's value, or a channel got a message. A new lease is no change. */
+/* The command that runs has changed a value, removed a key, or sent a message to a channel. A new lease is no
+ * change. */
 static bool changed;
 
 static void key_changed(struct server *server, int client, const struct key *key, enum key_change change)

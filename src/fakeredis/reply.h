@@ -3,8 +3,8 @@
 
 /* Replies of a Redis server as typed items.
  *
- * A world keeps replies in this form until they are delivered, not as text of the protocol. Here the integers
- * 9 and 10 have equal sizes, so two states that differ in such numbers can count as one. */
+ * A world keeps replies in this form until they are delivered, not as text of the protocol. All integers have
+ * one size here, so a longer number moves no other bytes of a state. */
 #ifndef FAKEREDIS_REPLY_H
 #define FAKEREDIS_REPLY_H
 

@@ -423,7 +423,7 @@ static int math_randomseed(lua_State *lua)
 }
 
 /* Compiles the text on top of the stack. Redis takes no compiled chunks: with a blank in front they are no
- * Lua. Returns the number of results that it has pushed. */
+ * Lua. Returns the number of results on the stack: 1 = the function, 2 = nil and the error. */
 static int compile_text(lua_State *lua, const char *name)
 {
     size_t size;

@@ -11,7 +11,7 @@
 
 #define WORD_MAX 64 /* bytes of an argument or a bulk that are written out */
 
-/* A text that is being written. What finds no room is left out. */
+/* A text that is being written. Bytes without room are left out. */
 struct told {
     char *text;
     size_t size, used;
@@ -70,7 +70,8 @@ void fakeredis_tell_request(struct bytes args, char *text, size_t size)
     }
 }
 
-/* Writes the item of a reply at *at, and moves *at to the next one. Returns the number of its elements. */
+/* Writes the item of a reply at *at, and moves *at to the next item. Returns the number of elements of an
+ * array, of which nothing is written; 0 = another item. */
 static uint32_t tell_item(struct told *told, struct bytes items, size_t *at)
 {
     const struct reply_item *item = reply_item((const unsigned char *)items.at, *at);

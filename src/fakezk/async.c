@@ -458,7 +458,8 @@ static void point_results(const zoo_op_t *ops, zoo_op_result_t *results, int cou
     }
 }
 
-/* Ends the process: zoo_amulti() frees a path that it has not set, or has freed already (F16). */
+/* Reports that the process ends: the real zoo_amulti() frees a path that it has not set, or has freed already
+ * (F16). */
 static int abort_process(const struct _zhandle *zh)
 {
     struct fakezk_event event = {.kind = FAKEZK_ABORTED, .client = zh->client, .path = "zoo_amulti"};

@@ -7,9 +7,9 @@
  * each connection, so all requests sent after the call have it. A request is signed when it is sent. Requests
  * that are under way at the call keep their rights, because the server reads in order.
  *
- * An ACL has the permissions of the world and, by the scheme "auth", those of one identity: the node's maker.
- * An identity is a hash of the credentials alone. So worlds that are alike have equal bytes, whichever client
- * came first. */
+ * An ACL has the permissions of the world and, by the scheme "auth", those of one identity: the identity of
+ * the request that has set the ACL. An identity is a hash of the credentials alone. So worlds that are alike
+ * have equal bytes, whichever client came first. */
 #include "base/hash.h"
 #include "fakezk/internal.h"
 

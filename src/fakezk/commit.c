@@ -252,7 +252,7 @@ static void fire(int server, const struct zk_txn *txn)
     }
 }
 
-/* Queues the batch for one follower, and behind it `reply`; NULL = the client is not connected there. */
+/* Queues the batch for one follower, and behind it `reply`; NULL = no reply goes by way of this follower. */
 static void forward(int server, int client, int slot, const struct zk_message *reply)
 {
     LS_ASSERT(server > 0 && server < fakezk.options.servers);
@@ -464,7 +464,8 @@ int32_t commit_open_session(int client, int32_t timeout_ms)
     return number;
 }
 
-/* Returns the next node of a closing session to remove: by path, up or down by the run's seed (F85). */
+/* Returns the next node of a closing session to remove: by path, up or down by the run's seed (F85). NULL =
+ * no node is left. */
 static struct zk_node *next_ephemeral(int32_t session)
 {
     struct pack pack = server_pack(0);

@@ -26,7 +26,7 @@ struct lent {
     } values[DEPTH_MAX];
 };
 
-/* The page behind an area cannot be written, so that each area is a mapping of its own. */
+/* The bytes behind area 0 are read-only, so that the two areas are mappings of their own. */
 struct areas {
     struct lent area;
     _Alignas(PAGE_MAX) unsigned char between[PAGE_MAX];
@@ -72,7 +72,8 @@ static void poison(void)
     }
 }
 
-/* Makes area 0 inaccessible or accessible. The slow system call is left out if nothing changes. */
+/* Makes area 0 inaccessible if `wanted`, else accessible. The slow system call is left out if nothing
+ * changes. */
 static void hide(bool wanted)
 {
     if (wanted != hidden) {
@@ -120,8 +121,8 @@ bool fakezk_same_lent(uint64_t from_0, uint64_t from_1)
     return from_0 >= begin && from_0 - begin < sizeof lent[0] && from_1 - from_0 == sizeof lent[0];
 }
 
-/* Calls the hook before the callback `fn`, in the caller's frame: the callback then begins at the same place
- * of the stack. */
+/* Calls the hooks before the callback `fn`. It is inlined, so that the caller's frame calls the hooks and the
+ * callback: a hook may paint the stack that the callback uses. */
 static inline __attribute__((always_inline)) void before_callback(code_fn fn)
 {
     stop_points_call(fn);
@@ -216,7 +217,8 @@ static void fill_result(const struct _zhandle *zh, const struct zk_result *from,
     }
 }
 
-/* Fills in the results of a multi. If its reply was lost, each shows the same rc (F10). */
+/* Fills in the results of a multi. If its reply was lost or has no results, each result shows the reply's rc
+ * (F10). */
 static void fill_results(const struct _zhandle *zh, const struct zk_message *m)
 {
     zoo_op_result_t *results = m->out;
@@ -356,7 +358,8 @@ static void deliver_node(struct _zhandle *zh, const struct zk_message *m)
     call_watchers(zh, m->rc, ZOO_CONNECTED_STATE, strip(zh, m->bytes), targets, count);
 }
 
-/* Announces a delivered list. With several servers it may be older than the log, so it is not announced. */
+/* Announces a delivered list, or the answer that its node is missing, unless it is `outdated`. With several
+ * servers it may be older than the log, so it is not announced. */
 static void announce_list(const struct _zhandle *zh, const struct zk_message *m)
 {
     bool read = op_is_list(m->op) && (m->rc == ZOK || m->rc == ZNONODE);

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* The possible steps of one handle. The functions are called for every handle in every step. Hence they are
- * inline, and all look at one struct zk_seen. */
+ * inline, and most look at one struct zk_seen. */
 #ifndef FAKEZK_ENABLED_H
 #define FAKEZK_ENABLED_H
 
@@ -62,7 +62,8 @@ static inline bool can_deliver(const struct zk_seen *seen)
     return will_deliver(seen) && ((seen->message->rec.word != 0) | (seen->message->lo_ms <= clock_ms()));
 }
 
-/* Returns whether the server can read the next request once it has arrived; `refused`: with -112 (F30). */
+/* Returns whether the server can read the next request once it has arrived. *refused becomes true if the
+ * answer will be -112 (F30). */
 static inline bool will_apply(const struct zk_seen *seen, bool *refused)
 {
     const struct _zhandle *zh = seen->zh;
@@ -93,10 +94,11 @@ static inline bool can_apply(const struct zk_seen *seen, bool *refused)
     return seen->request != NULL && seen->request->lo_ms <= clock_ms() && will_apply(seen, refused);
 }
 
-/* Returns whether the client waits and hears nothing, so that it will give up (F7):
- * - on a link: without a network, or while a request waits that its server cannot answer. A pending request
- *   stops the client's pings, so nothing comes at all (F6, F94).
- * - on an attempt to connect: without a network, or if no server can confirm the session (F34). */
+/* Returns whether the client waits and hears nothing, so that it will give up (F7). A client that is paused
+ * does not give up, nor does one whose session has ended.
+ * - On a link: it is partitioned, or a request waits that its server cannot answer. A pending request stops
+ *   the client's pings, so nothing comes at all (F6, F94).
+ * - Without a link, while a request waits: it is partitioned, or no server can confirm the session (F34). */
 static inline bool is_mute(const struct zk_seen *seen)
 {
     const struct _zhandle *zh = seen->zh;
@@ -126,7 +128,7 @@ static inline bool can_give_up(const struct zk_seen *seen)
     return !served && is_mute(seen) && (!fakezk.options.timed || link_give_up_ms(zh) <= clock_ms());
 }
 
-/* Returns whether the server has closed its end, and the client can hear of it. */
+/* Returns whether the client can hear that the server has closed its end, or does not know the session. */
 static inline bool is_hung_up(const struct zk_seen *seen)
 {
     bool hears = (seen->zh->link != 0) & !seen->client->partitioned & !seen->client->paused &
@@ -134,7 +136,7 @@ static inline bool is_hung_up(const struct zk_seen *seen)
     return hears && (seen->zh->severed || !is_known(seen));
 }
 
-/* Returns whether an attempt to connect succeeds once its time has come. */
+/* Returns whether the server answers an attempt to connect once its time has come. */
 static inline bool will_connect(const struct zk_seen *seen, int server)
 {
     const struct _zhandle *zh = seen->zh;

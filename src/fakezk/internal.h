@@ -58,18 +58,19 @@ struct zk_server_watch {
 
 enum txn_kind { TXN_CREATE, TXN_DELETE, TXN_SET, TXN_SET_ACL, TXN_CLOSE, TXN_NOTHING, TXN_REPLY };
 
-/* A transaction that a follower has yet to apply. In TXN_REPLY `bytes` is a whole message record. */
+/* A transaction of the leader's batch, or one that a follower has yet to apply. In TXN_REPLY `bytes` is a
+ * whole message record. */
 struct zk_txn {
     struct rec rec; /* tag = enum txn_kind */
     int32_t zxid;
-    int32_t session;   /* CREATE: session of the owner; CLOSE: the closed session */
+    int32_t session;   /* CREATE: of the creator; DELETE: of the node's owner; CLOSE: closed one; 0 = none */
     int32_t data_size; /* bytes; -1 = null */
     int32_t version;   /* SET: resulting version; SET_ACL: resulting aversion */
     uint16_t path_size;
     uint8_t node_kind;
     uint8_t perms;
     uint8_t more; /* 1: the next record belongs to the same step */
-    /* REPLY: the receiver; CREATE, DELETE: client = 1 + client of the node's session, 0 = none */
+    /* REPLY: the receiver; CREATE, DELETE: client = 1 + client of `session`, 0 = none */
     uint8_t client, handle;
     uint8_t reserved;
     int32_t counter; /* CREATE: `created` of the parent afterwards; DELETE: czxid of the node */
@@ -87,7 +88,7 @@ struct zk_log {
     int32_t now_ms;                        /* the clock in ms, if the world supplies none */
     uint32_t adopted;                      /* 1: a client has used the id of another client's session (F18) */
     uint32_t epochs;                       /* number of epochs begun after the first */
-    int32_t begin[FAKEZK_EPOCHS_MAX];      /* by epoch after the first: last number before it */
+    int32_t begin[FAKEZK_EPOCHS_MAX];      /* by epoch after the first: its first number, less 1 */
     uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* sessions opened so far, by client */
     struct pack_table table;
 };
@@ -100,7 +101,7 @@ struct zk_session {
     int32_t timeout_ms;
     int32_t touched_ms;
     uint8_t client;
-    uint8_t gone; /* 1: no client will come back for it, as its process has crashed */
+    uint8_t gone; /* 1: no client will come back for it: its process crashed, or never heard of it */
     uint16_t reserved;
     uint32_t reserved2;
 };
@@ -114,7 +115,7 @@ enum half {
     HALF_NOT,       /* established, or there is no link */
     HALF_REARM,     /* the server has yet to read SetWatches ("rearm") */
     HALF_RESUMED,   /* the client has yet to hear that its session goes on */
-    HALF_READ_ONLY, /* the same, on a server that is cut off (F105) */
+    HALF_READ_ONLY, /* as HALF_RESUMED, on a server that is cut off (F105) */
     HALF_NEW,       /* the client has yet to hear that it has a new session */
     HALF_REFUSED,   /* the client has yet to hear that its session is over */
 };
@@ -241,7 +242,7 @@ struct zk_message {
     const void *data;
     void *out;
     int32_t out_size;  /* NODE: 1 + client of the node, 0 = none; UNWATCH: ZWATCHTYPE_…; SESSION: session */
-    int32_t data_size; /* bytes, -1 = null; lists, MULTI: number of strings, results; GET_ACL: permissions */
+    int32_t data_size; /* bytes, -1 = null; list: names; MULTI: results, -1 = none; GET_ACL: permissions */
     struct zk_stat stat;
     /* REPLY to a list: 1 = made before the operator deleted an ephemeral node of the receiving client */
     uint32_t outdated;
@@ -263,8 +264,9 @@ struct zk_result {
 /* A watcher in the client's tables; for each path and table the oldest first (F69).
  *
  * A node event that is received takes its watchers out of the tables, and calls them at its delivery (F70).
- * In between their records stay, with `fired` set: they are in no table, and the same pair may be set again.
- * Only that event, session events queued before it, and the close of the handle use such a record. */
+ * In between their records stay, with `fired` set: they are in no table. The same watcher and context may be
+ * set again meanwhile. Only that event, session events queued before it, and the close of the handle use such
+ * a record. */
 struct zk_watch {
     struct rec rec; /* tag = enum watch_table */
     code_ref watcher;
@@ -405,7 +407,7 @@ static inline int64_t api_zxid(int32_t zxid)
 
 /* ---- told_codes.c: what clients were given ---- */
 
-/* Note a code, event type or state that a client is given. The first and the last return it. */
+/* Note a code, event type or state that a client is given. tell_code() and tell_state() return it. */
 int tell_code(int rc);
 void tell_event(int type);
 int tell_state(int state);
@@ -434,8 +436,9 @@ int auth_add(zhandle_t *zh, const char *scheme, const char *cert, int size, void
 /* Marks a request, and its sub-requests, as sent by the identity `who`. */
 void auth_sign(struct zk_request *request, uint16_t who);
 
-/* Return whether a server accepts a request's ACL; the ACL's identity and its permissions, 0 = none. */
+/* Returns whether a server accepts a request's ACL. */
 bool auth_acl_is_valid(const struct zk_request *request);
+/* Returns the identity in a request's ACL together with its permissions; 0 = the ACL names no identity. */
 uint32_t auth_owner(const struct zk_request *request);
 
 bool auth_allows(const struct zk_node *node, const struct zk_request *request, int perm);
@@ -447,7 +450,7 @@ bool auth_allows(const struct zk_node *node, const struct zk_request *request, i
 void batch_clear(void);
 /* Returns whether `at` lies behind the last transaction; for 0: whether the batch is empty. */
 bool batch_ends(size_t at);
-/* Returns the transaction at `at`, which moves on to the next one; NULL behind the last. */
+/* Returns the transaction at offset *at, and moves *at to the next one; NULL behind the last. */
 struct zk_txn *batch_at(size_t *at);
 /* Adds a transaction, of no session and client. Copies `data_size` bytes, none if that is negative. Returns
  * NULL, which is trouble, if the batch is full. The result is valid until batch_clear(). */
@@ -468,7 +471,8 @@ int operation_do(const struct zk_request *request, int32_t session, int32_t zxid
 bool operation_set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
                         int32_t size);
 bool operation_set_acl(const struct zk_node *node, int32_t zxid, const char *path, int perms, uint32_t owner);
-/* Returns the directory's counter after a create: it sticks at its maximum, or wraps (F49). */
+/* Returns the counter of a directory after one more create. At its maximum it stays, or with
+ * FAKEZK_DEFECT_WRAP it wraps (F49). */
 int32_t operation_count_up(int32_t created);
 
 /* ---- commit.c: writes ---- */
@@ -491,9 +495,9 @@ void commit_catch_up(int server);
 
 /* ---- late_writes.c: writes whose link is gone ---- */
 
-/* Keep writes that a cut left in the pipeline. The oldest one commits alone, or all commit before anything
- * else does (F79). */
+/* Keeps a write that a cut left in the pipeline (F79). */
 void aside_park(int client, int32_t session, const struct zk_request *request);
+/* Commit the oldest of these writes, or all of them. A write whose session is not live is dropped. */
 void aside_late_first(void);
 void aside_late_all(void);
 
@@ -510,7 +514,8 @@ void server_apply(int client, int slot, bool refused);
 void server_send(int client, int slot, const struct zk_message *message);
 /* Returns whether a follower has yet to apply the session's end. */
 bool server_awaits_end(int server, int32_t session);
-/* Fires the watches of a change; `cause`: its transaction. `owner`: 1 + client of the node, 0 = none. */
+/* Fires a server's watches of a change. The other parameters fill the message, see struct zk_message:
+ * `czxid` its zxid, `cause` its cause, `owner` its out_size. */
 void server_fire(int server, int type, const char *path, int32_t czxid, int32_t cause, int owner);
 void server_watch_add(int server, int client, int slot, int table, const char *path);
 void server_watch_drop(int client, int slot);
@@ -537,8 +542,8 @@ static inline struct session_users session_users(int32_t number)
                                                   : (struct session_users){client, client + 1};
 }
 
-/* Returns a session; NULL = its end is committed. Looks first where it is while each client has one session:
- * this is asked about every handle in every step. */
+/* Returns a session; NULL = there is none, or its end is committed. Each step asks about every handle. So the
+ * place at which the session is while each client has one comes first. */
 static inline struct zk_session *session_find(int32_t number)
 {
     struct pack pack = log_pack();
@@ -621,9 +626,10 @@ struct watch_target {
 
 /* Takes the watchers of a received node event out of the tables; `number` becomes their `fired`. */
 void watch_fire(int client, int slot, const struct zk_message *event, uint32_t number);
-/* Collects the watchers of event number 1, which is being delivered (F69). Later events move up. */
+/* Moves the watchers of event number 1, which is being delivered, from the records to `out` (F69). Returns
+ * their number. `fired` of later events decreases by 1. */
 int watch_collect(int client, int slot, const struct zk_message *event, struct watch_target *out);
-/* Collects the watchers of a session event, the default watcher last (F4). */
+/* Writes the watchers of a session event to `out`, the default watcher last (F4). Returns their number. */
 int watch_collect_session(int client, int slot, struct watch_target *out);
 
 /* ---- deliver.c ---- */
@@ -658,7 +664,8 @@ struct _zhandle *handle_check(zhandle_t *zh, const char *call);
 bool handle_lacks_memory(int client);
 /* Destroys a handle; calls nothing. */
 void handle_finish_close(int client, int slot);
-/* Calls the completions that are still due, then destroys the handle (F20, F23). */
+/* Calls the callbacks that are still due, unless FAKEZK_DEFECT_DROP_AT_CLOSE is set. Then destroys the handle
+ * (F20, F23). */
 void handle_drain(int client, int slot);
 
 #endif

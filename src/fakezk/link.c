@@ -66,7 +66,8 @@ void link_receive(int client, int slot, struct zk_message *message)
     }
 }
 
-/* Returns whether requests fail with this code in this state. Each way in which a session ends has a code. */
+/* Returns whether requests of a handle in this state may fail with this code. Each way in which a session
+ * ends has a code. */
 static bool is_failure_in(int state, int rc)
 {
     return rc == ZCLOSING || (state == ZOO_EXPIRED_SESSION_STATE ? rc == ZSESSIONEXPIRED
@@ -199,7 +200,8 @@ static int32_t reconnect_pause_ms(const struct _zhandle *zh)
     return (wrapped ? zh->timeout_ms / 60 : 0) + 4 * fakezk.options.latency_min_ms;
 }
 
-/* Marks a new session that its client has never heard of: no client will come back for it. */
+/* Ends a handshake. If its session is new, the handle has none again. The new session is marked: no client
+ * will come back for it, because none has heard of it. */
 static void forget_new_session(struct _zhandle *zh)
 {
     struct zk_session *session = zh->half == HALF_NEW ? session_find(zh->session) : NULL;
@@ -315,7 +317,8 @@ bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
     return last != NULL && op_is_write(last->rec.tag) && fakezk.options.servers > 1 && zh->server != 0;
 }
 
-/* Lets the server read the next request; its answer is lost. With `late`, parks it. False: it is not read. */
+/* Lets the server read the next request; its answer is lost. With `late`, parks the request instead. False:
+ * the server does not read it. */
 static bool read_ahead(int client, int slot, bool late)
 {
     struct pack pack = client_pack(client);
@@ -336,7 +339,8 @@ static bool read_ahead(int client, int slot, bool late)
     return true;
 }
 
-/* Lets the server read up to `apply` requests. Moves to `lost` those that are answered or forwarded. */
+/* Lets the server read up to `apply` requests; with `late`, the last of them is parked. Moves to `lost` those
+ * that are answered or forwarded. */
 static void read_on(int client, int slot, int apply, bool late)
 {
     struct pack pack = client_pack(client);
@@ -429,8 +433,8 @@ bool fakezk_can_refuse(int client, int handle)
     return zh->open && !zh->link && zh->state >= 0;
 }
 
-/* Fails an attempt to connect, and moves the cursor to the next address. With ZOOKEEPER-2466 it moves twice,
- * and half of an even list is never tried again (F91). */
+/* Fails an attempt to connect, and moves the cursor to the next address. With ZOOKEEPER-2466 it moves twice.
+ * Then half of an even list is not tried until the handle is connected (F91). */
 static void fail_attempt(int client, int slot, int rc)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -486,7 +490,8 @@ static void expire_handle(int client, int slot)
     link_fail_requests(client, slot, ZSESSIONEXPIRED);
 }
 
-/* A client that is cut off or paused does not hear of the end: its link seems to be up, and is mute. */
+/* A client that is cut off or paused does not hear of the end: its link seems to be up, and is mute. Any
+ * other client loses the link now. */
 void link_sever(int client, int slot)
 {
     LS_ASSERT(handle_at(client, slot)->link);
@@ -522,7 +527,8 @@ static int32_t clamp_timeout(int32_t wanted)
     return wanted < low ? low : (wanted > high ? high : wanted);
 }
 
-/* Returns the server's event for one watch of SetWatches (F72, F73); 0 = the watch is armed again. */
+/* Returns the server's event for one watch of SetWatches (F72, F73); 0 = the watch is armed again. *czxid
+ * becomes that of the node; 0 = there is no node. */
 static int answer_watch(int server, int table, const char *path, int32_t last_zxid, int32_t *czxid)
 {
     LS_ASSERT(table >= WATCH_DATA && table < WATCH_NONE);
@@ -687,8 +693,8 @@ static bool admit(int client, int slot, int server, bool resumes)
     return true;
 }
 
-/* Links the handle to a read-only server (F105). The server looks the session up in its own tree, and does
- * not touch it at the leader. */
+/* Links the handle to a read-only server (F105). This server knows a session until it has applied the
+ * session's end. The leader does not hear of the handshake. */
 static void admit_read_only(struct _zhandle *zh, int server)
 {
     LS_ASSERT(server_at(server)->frozen);

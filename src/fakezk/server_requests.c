@@ -366,7 +366,7 @@ static unsigned char *list_children(int server, struct zk_message *reply, const 
     return to;
 }
 
-/* Leaves a watch behind a read that succeeded, or behind an exists of an absent node (F66). */
+/* Leaves the watch that a read asks for, if the read succeeded or is an exists of an absent node (F66). */
 static void leave_watch(int server, int client, int slot, const struct zk_request *request,
                         struct zk_message *reply)
 {

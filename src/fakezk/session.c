@@ -82,7 +82,8 @@ void session_settle_pings(int client)
     }
 }
 
-/* Returns the id of a session. Ids do not ascend, and may be negative: recipes must not rely on either. */
+/* Returns the id of a session. Ids do not ascend, and may be negative, because recipes must rely neither on
+ * their order nor on their sign. */
 int64_t fakezk_session_id(int32_t number)
 {
     if (number == 0) {

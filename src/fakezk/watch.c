@@ -47,7 +47,8 @@ static struct zk_watch *find(int client, int slot, int table, const char *path, 
     return NULL;
 }
 
-/* Returns whether this client owns a node; its handle may not know yet that the owner `session` has ended. */
+/* Returns whether a node of this session is the client's own. The handle may still have a session whose end
+ * is committed. */
 static bool is_own(int client, int slot, int32_t session)
 {
     return session != 0 &&
@@ -191,7 +192,8 @@ int watch_collect(int client, int slot, const struct zk_message *event, struct w
     return count;
 }
 
-/* The watchers before the default one come in the order of a hash table: a constant of the run (F4). */
+/* In the real library a hash table orders the watchers before the default one. Here they come by path or in
+ * the reverse order: a constant of the run (F4). */
 int watch_collect_session(int client, int slot, struct watch_target *out)
 {
     const struct _zhandle *zh = handle_at(client, slot);

@@ -14,7 +14,8 @@ static const char *request_data(const struct zk_request *request)
     return request->bytes + request->path_size + 1;
 }
 
-/* Returns whether the server refuses a path: control, surrogate or private-use characters in UTF-16 (F55). */
+/* Returns whether the server refuses a path: it has control, surrogate, private-use or special characters in
+ * UTF-16 (F55). */
 static bool path_refused(const struct zk_request *request)
 {
     const unsigned char *at = (const unsigned char *)request->bytes;

@@ -88,7 +88,7 @@ void lockredis_client_drain(struct ls_redis *redis)
     wait_while(redis, &redis->delivering);
 }
 
-/* Sets the server of the connect string whose turn it is (ls_redis.host). */
+/* Writes the host and the port of the server whose turn it is (ls_redis.host). */
 static void choose_host(const struct ls_redis *redis, char host[HOST_SIZE_MAX], int *port)
 {
     const char *at = redis->hosts;
@@ -113,7 +113,7 @@ static void choose_host(const struct ls_redis *redis, char host[HOST_SIZE_MAX], 
     host[name] = 0;
 }
 
-/* Returns false if the connect string has no other server. */
+/* Moves on to the next server of the connect string. Returns false if it has no other one. */
 static bool next_host(struct ls_redis *redis)
 {
     int hosts = 1;

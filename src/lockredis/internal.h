@@ -79,7 +79,7 @@ bool lockredis_claim_awaits_callback(const struct ls_redis *redis);
 /* Answers the acquire of a CLAIM_WAITS. With LS_OK it becomes a CLAIM_HOLDS, otherwise it ends. */
 void lockredis_claim_answer(struct redis_claim *claim, int rc, int64_t token);
 
-/* Answers the acquires of all CLAIM_WAITS, or of those with is_try. `rc` is an error. */
+/* Answers the acquires of all CLAIM_WAITS, with `tries_only` of those with is_try alone. `rc` is an error. */
 void lockredis_claim_answer_all(struct redis_lock *lock, bool tries_only, int rc);
 
 /* Makes a CLAIM_LOST of a CLAIM_HOLDS, and tells its owner. */
@@ -201,9 +201,10 @@ const char *lockredis_request_script(int which, const char **digest);
 const struct ls_redis_options *lockredis_client_options(const struct ls_redis *redis);
 uint32_t lockredis_client_lease_ms(const struct ls_redis *redis);
 
-/* Convert a pointer to a constant to its distance from a constant of this library, and back; 0 = NULL. Unlike
- * a pointer, the distance does not depend on the address at which a program is loaded. */
+/* Returns the distance of a constant from a constant of this library; 0 for NULL. Unlike a pointer, it does
+ * not depend on the address at which a program is loaded. */
 intptr_t lockredis_client_distance(const void *constant);
+/* Returns the constant at a distance of lockredis_client_distance(); NULL for 0. */
 const void *lockredis_client_constant(intptr_t distance);
 
 /* To be called after each change of a lock or a connection. Wakes the thread that uses hiredis if
@@ -213,7 +214,7 @@ void lockredis_client_settle(struct ls_redis *redis);
 /* The first half of lockredis_client_settle(): makes no callbacks. */
 void lockredis_client_go_on(struct ls_redis *redis);
 
-/* As lockredis_client_settle(), and waits until another thread has answered the call. */
+/* Does lockredis_client_settle(), then waits until another thread has answered the call. */
 void lockredis_client_await(struct ls_redis *redis, struct redis_call *call);
 
 /* Sends, connects and disconnects. Called without the mutex, by the thread that uses hiredis. */
@@ -225,8 +226,9 @@ bool lockredis_client_send(struct ls_redis *redis);
 
 bool lockredis_client_has_work(const struct ls_redis *redis); /* for lockredis_client_run() */
 
-/* Returns whether the client's own thread must lead (loopredis/lead.h). If no blocking call waits
- * (`call_waits` is false), any work and any answer to come is a reason. */
+/* Returns whether the client's own thread must lead (loopredis/lead.h). Reasons are a connection that is not
+ * up, a noted callback, and an answer to come by a callback. If no blocking call waits (`call_waits` is
+ * false), any work and any answer to come is a reason, too. */
 bool lockredis_client_needs_thread(const struct ls_redis *redis, bool call_waits);
 
 /* Count a command that was sent, and its reply or the loss of it. */

@@ -7,13 +7,15 @@
  * stage       event: next stage
  * TAKING      YES: HELD, with options.replicas CONFIRMING, or GIVING if no owner waits any more. LOST: TAKING
  *             again, or GIVING. NO: WAITING, TAKING if a message came meanwhile, or NONE. REFUSED: GIVING.
- *             LATER: TAKING after RETRY_MS. YES with the belief over: TAKING.
- * CONFIRMING  enough replicas: HELD. Too few: GIVING, then WAITING. LOST, or the lease is over: TAKING.
+ *             LATER: TAKING after RETRY_MS, or GIVING. YES with the belief over: TAKING.
+ * CONFIRMING  enough replicas: HELD, or GIVING if no owner waits any more. Too few, or an error: GIVING, then
+ *             WAITING. LOST, or the belief is over: TAKING.
  * WAITING     a message, or the poll: TAKING. No owner waits any more: GIVING, or NONE.
  * HELD        release: GIVING, or TAKING for the next owner. A loss: TAKING, GIVING or NONE.
  * GIVING      LOST: GIVING again, but TAKING or WAITING if an owner waits and none leaves. LATER: GIVING
  *             again while an owner leaves, or while no owner waits and the lease may stand. Another reply:
- *             NONE; from there TAKING or WAITING, if an owner waits. */
+ *             NONE; from there TAKING or WAITING, if an owner waits.
+ * UNKNOWN leaves the stage, and the request is sent again. */
 #include "lockredis/internal.h"
 
 #include <stddef.h>

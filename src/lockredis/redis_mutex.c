@@ -33,7 +33,7 @@ static struct ls_redis *lock_client(const struct ls_redis_mutex *mutex)
     return NULL;
 }
 
-/* As lock_client(). NULL also while a close runs: a request would never be answered. */
+/* Does lock_client(), but returns NULL also while a close runs: a request would never be answered. */
 static struct ls_redis *begin(const struct ls_redis_mutex *mutex)
 {
     struct ls_redis *redis = lock_client(mutex);

@@ -26,15 +26,16 @@ static const char TAKE_TEXT[] =
     "return {1,token}";
 #define TAKE_DIGEST "67a7f26fff7076b68069bb647c0a649ffa9eb7a3"
 
-/* Begins the lease anew. Answers 0 if the key has another value. Answers -1 if the key has this value, but
- * the counter is not the token of the hold. Then its lease had ended, others had the key, and a late copy of
- * the take took it again. */
+/* Begins the lease anew. Answers 0 if the key is gone or has another value. Answers -1 if the key has this
+ * value, but the counter is not the token of the hold. Then its lease had ended, others had the key, and a
+ * late copy of the take took it again. */
 static const char RENEW_TEXT[] = "if redis.call('get',KEYS[1])~=ARGV[1] then return 0 end\n"
                                  "if redis.call('get',KEYS[2])~=ARGV[3] then return -1 end\n"
                                  "return redis.call('pexpire',KEYS[1],ARGV[2])";
 #define RENEW_DIGEST "0977018400de50076fddbd3bc4bee87ec8a45b9d"
 
-/* Deletes the key, and sends a message to the clients that wait. Answers 0 if the key has another value. */
+/* Deletes the key if its value is one of the two ids, and sends a message to the clients that wait. Answers 0
+ * if the key is gone or has another value. */
 static const char GIVE_TEXT[] = "local v=redis.call('get',KEYS[1])\n"
                                 "if v~=ARGV[1] and v~=ARGV[2] then return 0 end\n"
                                 "redis.call('del',KEYS[1])\n"

@@ -29,7 +29,7 @@
 struct ls_redis;
 struct redis_call;
 
-#define REST_MS 20    /* longest gap between calls that are close together */
+#define REST_MS 20    /* longest gap from an answer to the next call, if the two are close together */
 #define CLOSE_CALLS 8 /* number of such gaps in a row until calls lead */
 
 enum lead { LEAD_THREAD, LEAD_CALL, LEAD_NONE };
@@ -44,7 +44,7 @@ struct redis_lead {
     int stands;              /* eventfd that wakes the client's thread while it does not lead */
     uint32_t answers;        /* number of answers to blocking calls, wraps */
     uint8_t lead;            /* an enum lead */
-    uint8_t close_calls;     /* number of calls in a row that came within REST_MS; at most CLOSE_CALLS */
+    uint8_t close_calls;     /* number of close calls in a row (REST_MS), at most CLOSE_CALLS */
     bool leads;              /* of LEAD_CALL: `call` leads; false = it was woken, and does not lead yet */
     bool polls;              /* the leader polls, and no wake-up has ended its poll */
     bool woken;              /* the leader is to look for work */

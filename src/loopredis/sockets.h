@@ -40,8 +40,8 @@ void lockredis_sockets_poll(const struct redis_sockets *sockets, int wakes, stru
 void lockredis_sockets_handle(struct redis_sockets *sockets, const struct redis_events *found);
 
 /* hiredis writes with write(), which raises SIGPIPE if the server has closed the connection. So a thread of
- * the application blocks the signal while it uses hiredis. restore_pipe() takes away one that hiredis has
- * raised. */
+ * the application blocks the signal while it uses hiredis. lockredis_sockets_restore_pipe() takes away a
+ * signal that hiredis has raised. */
 struct redis_no_pipe {
     bool was_blocked;
     bool was_pending;

@@ -2,8 +2,9 @@
  * Copyright the lockstep authors */
 
 /* The trace file: one run, self-contained (D11), as docs/trace-format.md describes. It has the scenario's
- * text, the other choices of the run (recipe, mode, seed), and the actions as labels. The label is the truth.
- * The integer beside it is a cache: its position among the enabled actions when it was recorded (D4). */
+ * text, the recipe, the schedule, the seed, the properties, and the choices as labels. The label is the
+ * truth. The integer beside it is a cache: the label's position among the enabled actions when it was
+ * recorded (D4). */
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
 

@@ -12,12 +12,13 @@
  *               WAITING
  *
  *   TAKING, GIVING: a request is under way. If its reply is lost, or an error, the timer "again" repeats it.
+ *   A try, an acquire that was given up, and gives_up() of the design may end the phase instead.
  *   WAITING: another owner has the key. A timer or a subscription of the design ends the wait.
  *
  * A watchdog renews the lease of one key for the owners of the process that hold it.
  *
- * Each owner has a connection of its own, all watchdogs have one, and so have all messages. A connection is
- * opened when it is needed. Requests of two connections have no order.
+ * Each owner has a connection of its own. All watchdogs share one, and all subscriptions share one. A
+ * connection is opened when it is needed. Requests of two connections have no order.
  *
  * All functions expect the environment's mutex to be held, unless they say otherwise. */
 #ifndef LOCKREDIS_PUBLISHED_ATTEMPTS_H

@@ -6,8 +6,8 @@
  * renews the lease.
  *
  * A thread of the program is an owner here. It first tries to take the key, also while another thread of the
- * process holds it. If that fails, it enters the queue, and parks. The first thread in the queue tries again
- * when it is unparked.
+ * process holds it. If that fails, it enters the queue. The first thread in the queue tries again at once,
+ * and whenever it is unparked. Between its tries it parks, as the other threads of the queue do.
  *
  * The retry thread lives while threads wait and no thread of the process holds. It unparks the first thread
  * of the queue when the key is gone, or when it gets no answer. The lease thread lives from a grant until a
@@ -161,8 +161,8 @@ static const char *key_of(const struct lock *lock)
 
 #define ID_MAX 60
 
-/* DLock's id of an owner is the first address of the machine with the number of the thread. So a process that
- * is started anew has the ids of its former life. */
+/* Writes the id of an owner. DLock's is the first address of the machine with the number of the thread. So a
+ * process that is started anew has the ids of its former life. With MENDED_ID it is random. */
 static void id_of(const struct lock *lock, int owner, char id[ID_MAX])
 {
     const struct state *state = lock->state;

@@ -8,7 +8,7 @@
  * redis_py_mended works like redis-py's Lock, but renews the lease itself, which redis-py leaves to the
  * caller. A holder that is cut off still believes that it holds.
  *
- * Each bit of `flaws` is one defect. Its mend is the other branch. */
+ * Each bit FLAW_… of `flaws` is one defect. Its mend is the other branch. */
 #include "lockredis/published/attempts.h"
 #include "scenario/recipes.h"
 

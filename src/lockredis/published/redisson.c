@@ -44,7 +44,7 @@ enum {
      * running all the same, so no later hold of the key is renewed. */
     FLAW_ERROR_ENDS = 8,
 
-    /* redisson/redisson#3712: after a renewal that finds the key gone, the same happens. */
+    /* redisson/redisson#3712: a renewal that finds the key gone ends the watchdog as a failed one does. */
     FLAW_STAYS_ON = 16,
 
     /* redisson/redisson#5761: an owner asks before it is subscribed, and not again after that. It sleeps on

@@ -252,8 +252,8 @@ static void renew(void *ctx)
 }
 
 /* Answers the acquire with `rc`. If a request that takes the key is under way, its reply decides whether the
- * key is given back. If none is, setnx_owned gives the key back, since a reply may have been lost, and
- * naive_setnx leaves it to its lease. */
+ * key is given back. If the request waits for the connection, a reply may have been lost: setnx_owned gives
+ * the key back, and naive_setnx leaves it to its lease. */
 static void abandon(struct attempt *attempt, int rc)
 {
     struct state *state = attempt->state;
