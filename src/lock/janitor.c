@@ -167,7 +167,8 @@ static void forget_node(struct lock_claim *claim)
     claim->maybe = 0;
 }
 
-/* Leaves a node that the server refuses to delete to the session's end, with a warning. */
+/* Leaves a node to the session's end, with a warning. The server refuses to delete the node, or to list its
+ * parent for a search. */
 static void give_up(struct lock_claim *claim, int zk_rc)
 {
     LS_SOMETIMES("node-is-left-to-its-session");
