@@ -5,7 +5,7 @@
  *
  * Definition: the circle closes if its last state is its first state, up to renaming of growing numbers. It
  * is weakly fair if each channel (world_channel()) that is possible all the way round is served in it.
- * Claim: if the circle is closed and fair, a weakly fair run never serves a process that waits all round it.
+ * Claim: if the circle is closed and fair, some weakly fair run never serves a process that waits all round.
  * Why: that run repeats the circle without end, and omits no channel that a fair system must serve some time.
  * Checked by: tests/prove/lasso.sh. */
 #ifndef SCENARIO_LASSO_H
@@ -57,7 +57,8 @@ const char *lasso_flaw(struct lasso *lasso, struct run *run, char *text, size_t 
 /* Adds the violations to the run's findings. */
 void lasso_conclude(const struct lasso *lasso, struct run *run);
 
-/* Write and read the trace choice behind which a process is hopeless. lasso_read_mark() returns it, or -1. */
+/* lasso_mark() writes the choice of a trace behind which a process is hopeless. lasso_read_mark() returns the
+ * index of the process that such a choice names, or -1 for another choice. */
 void lasso_mark(const struct run *run, int process, char text[WORLD_LABEL_MAX]);
 int lasso_read_mark(const struct run *run, const char *label);
 
