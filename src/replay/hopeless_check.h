@@ -14,9 +14,9 @@ enum hopeless_answer {
     HOPELESS_UNKNOWN, /* too many states, too little memory, or states that cannot be renamed */
 };
 
-/* Returns whether a process can still be served, by a search of all states that can follow the present one.
- * Sets *states to the number of different states, up to renaming. Judges see none of this, and the run's
- * world is restored. */
+/* Answers whether a process can never be served again, by a search of all states that can follow the present
+ * one. Sets *states to the number of different states, up to renaming, in which it waits. Judges see none of
+ * this, and the run's world is restored. */
 enum hopeless_answer hopeless_judge(struct run *run, int process, int *states);
 
 #endif

@@ -24,8 +24,9 @@ bool round_is_mark(const char *label);
 bool round_is_circle(const char *label);
 
 /* Passes a mark that says that a process is never served again. With `asks`, searches all states that can
- * follow, and sets *states to their number. Otherwise returns HOPELESS_UNKNOWN. Returns HOPELESS_NO also if
- * the run has no such process. */
+ * follow, and sets *states to their number. Otherwise returns HOPELESS_UNKNOWN. Returns HOPELESS_NO also
+ * if the run has no such process. Unless the answer is HOPELESS_NO, the lasso gets the process and this
+ * moment. */
 enum hopeless_answer round_hopeless(struct round *round, struct run *run, const char *label, bool asks,
                                     int *states);
 
@@ -35,7 +36,8 @@ bool round_is_hopeless(struct round *round, struct run *run, const char *label);
 /* Begins the circle in the present state. Returns false if states cannot be renamed or memory is short. */
 bool round_begin(struct round *round, struct run *run);
 
-/* Notes which actions are possible before this one is done. Has no effect outside of the circle. */
+/* Notes the possible channels and the waiting processes before this action is done. Has no effect outside of
+ * the circle. */
 void round_step(struct round *round, struct run *run, const struct action *action);
 
 /* Ends the circle behind its last action. Returns NULL, with violations in the run's findings. If the circle

@@ -164,7 +164,7 @@ static enum replay_result tell_end(struct replay *replay)
 
 /* ---- the choices ---- */
 
-/* Complains that a choice does not fit, and lists the actions that are possible there. */
+/* Complains that a choice does not fit, and lists up to six of the actions that are possible there. */
 static enum replay_result drifted(struct replay *replay, int index, const char *why)
 {
     const struct trace *trace = replay->trace;

@@ -54,7 +54,7 @@ static bool take_default(struct run *run)
 }
 
 /* Does default steps, then the choice as soon as it is possible. Returns false, with nothing done, if the
- * choice does not become possible. Ends early if a property is violated. */
+ * choice does not become possible. Returns true early if a property of the mask is violated. */
 static bool bridge(struct following *f, const char *label)
 {
     static struct run before;

@@ -204,7 +204,7 @@ static bool without_fault(struct shrink *s, int index)
     return try_both(s) || try(s, FAR);
 }
 
-/* Tries this cut with fewer replies that arrive and fewer requests that are done. */
+/* Tries this cut with less that it lets through: fewer replies, fewer requests, or no late one. */
 static bool smaller_cut(struct shrink *s, int index)
 {
     LS_ASSERT(index >= 0 && index < s->best.count && s->best.choice[index].action.kind == ACTION_CUT);
@@ -293,8 +293,8 @@ static bool keep(struct shrink *s, enum around_result result)
     return true;
 }
 
-/* Looks for a shortest run of all that the scenario allows, with few faults first. Sets *all to whether all
- * runs were searched. */
+/* In an exploring scenario, looks for a shortest run of all that the scenario allows, with few faults first.
+ * Sets *all to whether that found a better run or has searched all runs. */
 static bool anything_else(struct shrink *s, bool *all)
 {
     bool better = false;

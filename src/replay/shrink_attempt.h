@@ -34,7 +34,7 @@ struct attempt_list {
 struct attempt_how {
     int bridge;  /* limit of default steps that may enable a choice; 0 = the choice is skipped */
     bool settle; /* before each choice the default schedule runs to its end */
-    bool finish; /* behind the list faults end, the default schedule runs to its end, and rest is judged */
+    bool finish; /* after the list default steps, and ends of faults if needed, lead to rest; it is judged */
 };
 
 struct attempt {
@@ -89,7 +89,8 @@ bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, stru
 void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out);
 
 /* Does a choice by its label, or an enabled action. ATTEMPT_REST judges the world at rest; a mark is passed.
- * Returns false, with nothing done, if the choice is not possible or the list is full. */
+ * Returns false, with nothing done, if the choice is not possible, the scenario does not allow it, or the
+ * list is full. */
 bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice);
 bool attempt_take_action(struct attempt *attempt, const struct action *action);
 
