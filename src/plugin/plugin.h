@@ -64,7 +64,8 @@ void imports_redirect(const struct object *object, uintptr_t base);
  * watched. */
 bool guard_watch(const struct object *object, uintptr_t base);
 
-/* Guards the steps of a recipe that is linked in: a crash or an endless loop violates contract_is_kept. */
+/* Guards the steps of a recipe that is linked in: a crash or an endless loop violates contract_is_kept. Does
+ * nothing after guard_watch(), which guards more. */
 void guard_watch_program(void);
 
 #endif
