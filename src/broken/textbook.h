@@ -37,10 +37,10 @@ struct textbook_defects {
     bool exists_watch;  /* "exists" with a watch; lists again if the predecessor is gone (Z29) */
     bool leaves_watch;
     bool requeues_if_gone; /* creates a new node if the predecessor went before it could be watched (C07) */
-    bool locks_twice;      /* takes the environment's mutex again, which it holds, in that case */
-    bool requeues_when_woken; /* creates a new node in that case and at each wake-up (Z16) */
+    bool locks_twice;      /* takes the held mutex again if the predecessor went before the watch */
+    bool requeues_when_woken; /* creates a new node at each wake-up, and as requeues_if_gone (Z16) */
     bool polls;
-    bool resets;      /* creates a new node in that case and after each reconnection (Z16) */
+    bool resets;      /* creates a new node after each reconnection, and as requeues_if_gone (Z16) */
     bool tries_again; /* deletes its node if it is not the first, and creates a new one */
     bool steps_aside; /* deletes its node if there are other contenders, and creates a new one */
     /* Lost answers and ended acquires. */

@@ -265,7 +265,8 @@ static void follow(struct ls_env *env)
 
 static int add_runner(struct ls_env *env);
 
-/* Offers the lead to a follower, which gets it with the mutex: when the timer's function drops that. */
+/* Offers the lead to a follower, or to a new thread if none follows. That thread leads once the timer's
+ * function drops the mutex; if it never does, this thread leads again. */
 static void offer_lead(struct ls_env *env)
 {
     env->led = false;
