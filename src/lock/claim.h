@@ -251,10 +251,10 @@ void lock_session_forget_listener(struct ls_session *session, struct ls_session_
 /* The watcher of all nodes on a handle on loan; its context is the loan. */
 void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
 
-/* If the handle is dead, returns LS_OK and does nothing. Otherwise ends all claims and counts, and sleeps
- * until the handle dies, or until no request is in flight and, if connected, no claim and no count is left.
- * Returns LS_OK; LS_EUNSURE if a node or a watch may stay until the end of the handle; LS_ELOST if the handle
- * died with requests in flight. */
+/* If the handle is dead, returns LS_OK and does nothing. Otherwise ends all claims and counts. Then sleeps
+ * until the handle dies, or no request is in flight and, if connected, no claim or count is left. Returns
+ * LS_OK; LS_EUNSURE if a node or a watch may stay until the end of the handle; LS_ELOST if the handle died
+ * with requests in flight. */
 int lock_loan_end(struct ls_session *session);
 
 /* Forgets the handle, and the requests in flight, which will never be answered. */
@@ -310,8 +310,9 @@ bool lock_packets_ears_fit(const struct ls_mutex *mutex);
 void lock_packets_reserve(struct lock_claim *claim);
 void lock_packets_free(struct lock_claim *claim);
 
-/* lock_packets_watch_size() returns the bytes of SetWatches for a watch on a path of `path_size` bytes, to
- * which it adds the chroot. lock_packets_fits() returns whether `more` bytes fit beside the reserved ones. */
+/* - lock_packets_watch_size(): returns the bytes of SetWatches for a watch on a path of `path_size` bytes, to
+ *   which it adds the chroot.
+ * - lock_packets_fits(): returns whether `more` bytes fit beside the reserved ones. */
 uint32_t lock_packets_watch_size(const struct ls_session *session, size_t path_size);
 bool lock_packets_fits(const struct ls_session *session, uint64_t more);
 
@@ -346,8 +347,9 @@ int lock_multi_send(const struct ls_session *session, int count, const zoo_op_t 
 
 /* ---- delivery.c ---- */
 
-/* lock_queue_ref() converts a pointer to constant data, or NULL, to a distance that does not depend on the
- * load address. lock_queue_deref() converts the distance to the pointer. */
+/* - lock_queue_ref(): converts a pointer to constant data, or NULL, to a distance that does not depend on the
+ *   load address.
+ * - lock_queue_deref(): converts the distance to the pointer. */
 struct ls_ref lock_queue_ref(const void *constant);
 const void *lock_queue_deref(struct ls_ref ref);
 
@@ -372,8 +374,8 @@ void lock_queue_wait(struct ls_session *session, bool (*holds)(const void *about
 void lock_queue_wait_watching(struct ls_session *session, bool (*holds)(const void *about),
                               const void *about);
 
-/* lock_queue_wait_told() sleeps until no thread calls callbacks of the session. lock_queue_wait_quiet()
- * sleeps until, besides, no thread opens or closes a handle. */
+/* - lock_queue_wait_told(): sleeps until no thread calls callbacks of the session.
+ * - lock_queue_wait_quiet(): sleeps until, besides, no thread opens or closes a handle. */
 void lock_queue_wait_told(struct ls_session *session);
 void lock_queue_wait_quiet(struct ls_session *session);
 
@@ -417,7 +419,8 @@ int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completi
 /* Writes the path of the claim's own node. Returns false if it does not fit. */
 bool lock_request_path(const struct lock_claim *claim, char *out, size_t size);
 
-/* Returns whether the claim waits for an event on `path`: its predecessor's path, or the place of a lease. */
+/* Returns whether the claim's watch on its predecessor, or of a lease on the list, is set or to be set on
+ * `path`. */
 bool lock_request_is_ahead(const struct lock_claim *claim, const char *path);
 bool lock_request_is_own(const struct lock_claim *claim, const char *path);
 
@@ -595,21 +598,21 @@ bool lock_semaphore_admits(const struct lock_claim *lease, const struct lock_vie
 
 /* ---- count.c ---- */
 
-/* lock_count_go() sends the requests that the session's counts ask for. lock_count_again() sends the failed
- * ones too, for the retry timer and for a new connection. */
+/* - lock_count_go(): sends the requests that the session's counts ask for.
+ * - lock_count_again(): sends the failed ones too, for the retry timer and for a new connection. */
 void lock_count_go(struct ls_session *session);
 void lock_count_again(struct ls_session *session);
 
-/* lock_count_on_event() is the watcher of count nodes on a handle that the session opened. lock_count_hear()
- * handles an event of a node's data or existence on any handle. */
+/* - lock_count_on_event(): the watcher of count nodes on a handle that the session opened.
+ * - lock_count_hear(): handles an event of a node's data or existence on any handle. */
 void lock_count_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
 void lock_count_hear(struct ls_session *session, const char *path);
 
 void lock_count_session_lost(struct ls_session *session);
 void lock_count_drained(struct ls_session *session);
 
-/* lock_count_end() ends the count of a semaphore that is being closed. lock_count_end_all() ends all counts
- * of a loan that is being ended. */
+/* - lock_count_end(): ends the count of a semaphore that is being closed.
+ * - lock_count_end_all(): ends all counts of a loan that is being ended. */
 void lock_count_end(struct ls_semaphore *semaphore);
 void lock_count_end_all(struct ls_session *session);
 
@@ -665,16 +668,16 @@ void lock_janitor_reap(struct lock_claim *claim);
 /* Reads the claim's own node with a watch, if the claim needs that watch and is deaf. */
 void lock_revoke_go(struct lock_claim *claim);
 
-/* lock_revoke_listens() returns whether the claim's watch on its own node is set, and on this path.
- * lock_revoke_heard() handles the event that consumed it. */
+/* - lock_revoke_listens(): returns whether the claim's watch on its own node is set, and on this path.
+ * - lock_revoke_heard(): handles the event that consumed it. */
 bool lock_revoke_listens(const struct lock_claim *claim, const char *path);
 void lock_revoke_heard(struct lock_claim *claim, int type);
 
 /* Repeats a read that has failed. Called by the retry timer and at a new connection. */
 void lock_revoke_again(struct lock_claim *claim);
 
-/* lock_revoke_lost() handles the loss of the session, and of the watch with it. lock_revoke_forget() handles
- * the close of the handle, which ends a read. */
+/* - lock_revoke_lost(): handles the loss of the session, and of the watch with it.
+ * - lock_revoke_forget(): handles the close of the handle, which ends a read. */
 void lock_revoke_lost(struct lock_claim *claim);
 void lock_revoke_forget(struct lock_claim *claim);
 

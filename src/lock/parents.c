@@ -33,8 +33,8 @@ static bool lacks_containers(const struct lock_claim *claim, int rc)
     return (rc == ZUNIMPLEMENTED || rc == ZBADARGUMENTS) && claim->containers;
 }
 
-/* Keeps in first_rc the last code after which the ancestors are created again: an unsure one, one after which
- * a request may succeed later, or one of servers that lack containers. Keeps the first other refusal but
+/* Keeps in first_rc the last code after which the ancestors are created again. That is an unsure one, one of
+ * a request that may succeed later, or one of servers that lack containers. Keeps the first other refusal but
  * ZNODEEXISTS in zk_rc. ZNONODE is a refusal for the topmost ancestor only. */
 static void note(struct lock_claim *claim, int rc, bool topmost)
 {

@@ -15,8 +15,8 @@ struct lock_claim;
 __attribute__((format(printf, 3, 4))) void
 lock_telemetry_log(struct ls_session *session, enum ls_log_level level, const char *format, ...);
 
-/* lock_telemetry_waiting() returns whether lines wait. lock_telemetry_deliver() writes one with the mutex
- * dropped, and returns false if there was none. */
+/* - lock_telemetry_waiting(): returns whether lines wait.
+ * - lock_telemetry_deliver(): writes one with the mutex dropped, and returns false if there was none. */
 bool lock_telemetry_waiting(const struct ls_session *session);
 bool lock_telemetry_deliver(struct ls_session *session);
 

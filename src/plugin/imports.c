@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The functions of the C library that a recipe may call: those that depend on their arguments alone, those
- * that imports_redirect() replaces, and those that end a failed process. The list has the allowed functions,
- * because no list of forbidden ones can be complete. */
+/* The functions of the C library that a recipe may call. Their results depend on their arguments alone, or
+ * imports_redirect() replaces them, or they end a failed process. The list has the allowed functions, because
+ * no list of forbidden ones can be complete. */
 #include "base/assert.h"
 #include "coord/coordinator.h"
 #include "plugin/plugin.h"

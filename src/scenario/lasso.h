@@ -57,8 +57,9 @@ const char *lasso_flaw(struct lasso *lasso, struct run *run, char *text, size_t 
 /* Adds the violations to the run's findings. */
 void lasso_conclude(const struct lasso *lasso, struct run *run);
 
-/* lasso_mark() writes the choice of a trace behind which a process is hopeless. lasso_read_mark() returns the
- * index of the process that such a choice names, or -1 for another choice. */
+/* - lasso_mark(): writes the choice of a trace behind which a process is hopeless.
+ * - lasso_read_mark(): returns the index of the process that such a choice names, or -1 for another
+ *   choice. */
 void lasso_mark(const struct run *run, int process, char text[WORLD_LABEL_MAX]);
 int lasso_read_mark(const struct run *run, const char *label);
 

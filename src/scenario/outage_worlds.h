@@ -4,10 +4,10 @@
 /* Small worlds with a clock: a few clients, and an outage of client `a` or a server at each moment, of each
  * length.
  *
- * Searches have no clock, so these worlds are directed runs. A world is one cast (what the clients do), one
- * kind of outage, the moment at which the outage begins, its length, a verb of `a`, and a variant of the
- * cast. Moments are multiples of the 10 ms that a message takes. Lengths lie around the session timeout of 4
- * s and its fractions. */
+ * Searches have no clock, so these worlds are directed runs. A world is one cast (the commands of the
+ * clients), one kind of outage, its moment and length, a verb of `a`, and a variant of the cast. Moments are
+ * multiples of the 10 ms that a message takes. Lengths lie around the session timeout of 4 s and its
+ * fractions. */
 #ifndef SCENARIO_OUTAGE_WORLDS_H
 #define SCENARIO_OUTAGE_WORLDS_H
 

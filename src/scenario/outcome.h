@@ -92,8 +92,8 @@ const char *outcome_also(const struct check_finding *finding);
 /* Returns the mask of all properties that are violated so far, in any run. */
 check_mask outcome_known_violations(const struct outcome *outcome);
 
-/* Returns whether the recipe has crashed, looped without end, or misused memory so that no run can go on:
- * further runs would do so too, and each endless loop takes as long as its timer. */
+/* Returns whether the recipe has crashed, looped without end, or misused memory so that no run can go on.
+ * Further runs would do so too, and each endless loop takes as long as its timer. */
 bool outcome_is_broken_off(const struct outcome *outcome);
 
 /* Adds the violations of a run other than the reported one. */

@@ -72,8 +72,8 @@ int parser_new_name(struct parser *parser, const struct input_word *word);
 int parser_process(const struct parser *parser, const struct input_word *word);
 int parser_lock(const struct parser *parser, const struct input_word *word);
 
-/* Refuses a property that would never be judged: it needs a clock in an untimed exploring scenario, or a
- * search in a scenario that is timed or not exploring. Refuses `fine` in a timed world (header.c). */
+/* Refuses a property that would never be judged. It needs a clock in an untimed exploring scenario, or a
+ * search in a timed or directed one. Refuses `fine` in a timed world (header.c). */
 int parser_check_clock(struct parser *parser);
 
 /* Reads names of properties up to the end of the line and adds them to the mask. */
@@ -87,8 +87,9 @@ int parser_header(struct parser *parser, const struct input_word *word);
 
 int parser_process_line(struct parser *parser);
 
-/* parser_explore() reads the words behind `explore`. parser_check_budgets() refuses budgets of faults that
- * cannot happen, and budgets above the total (budgets.c). */
+/* - parser_explore(): reads the words behind `explore`.
+ * - parser_check_budgets(): refuses budgets of faults that cannot happen, and budgets above the total
+ *   (budgets.c). */
 int parser_explore(struct parser *parser);
 int parser_check_budgets(struct parser *parser);
 

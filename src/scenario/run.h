@@ -119,8 +119,10 @@ bool run_allows(const struct run *run, const struct action *action);
 /* Applies the action with this label. Returns 0, or an error of world_find() with *why set. */
 int run_apply_label(struct run *run, const char *label, const char **why);
 
-/* run_settle() runs the default schedule until rest, run_pass_time() until `ms` have passed. Both set
- * `overflow` if that takes more than RUN_SETTLE_STEPS_MAX steps. run_heal() ends all faults in force. */
+/* - run_settle(): runs the default schedule until rest.
+ * - run_pass_time(): runs it until `ms` have passed.
+ * - run_heal(): ends all faults in force.
+ * The first two set `overflow` if they take more than RUN_SETTLE_STEPS_MAX steps. */
 void run_settle(struct run *run);
 void run_pass_time(struct run *run, int ms);
 void run_heal(struct run *run);
