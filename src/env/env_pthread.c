@@ -7,7 +7,7 @@
  *
  *   FOLLOWING -> LEADING   run_timers: no thread leads
  *   LEADING   -> CALLING   run_timers: the earliest timer is due; the lead is free again
- *   CALLING   -> FOLLOWING the timer's function has returned
+ *   CALLING   -> FOLLOWING the timer's function has returned; if no thread leads then, -> LEADING
  *
  * A timer's function may drop the mutex for seconds: it opens and closes handles, and calls users back. Then
  * another thread leads, so that other deadlines are kept meanwhile. Before each call, a thread must follow,

@@ -7,6 +7,8 @@
  *     ^                |            |
  *     '------hit-------'<-----------'        RUNNING --its rounds are done--> DONE
  *
+ * If a worker that is DOWN has no rounds left, it is DONE too.
+ *
  * The parent has no threads, so that it may fork at any time. It looks at the time every few milliseconds. It
  * follows the workers by the journal, which it reads while they write it. */
 #include "real/storm.h"

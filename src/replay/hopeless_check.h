@@ -15,8 +15,8 @@ enum hopeless_answer {
 };
 
 /* Answers whether a process can never be served again, by a search of all states that can follow the present
- * one. Sets *states to the number of different states, up to renaming, in which it waits. Judges see none of
- * this, and the run's world is restored. */
+ * one. Sets *states to the number of different states, up to renaming, that the search has kept. Judges see
+ * none of this, and the run's world is restored. */
 enum hopeless_answer hopeless_judge(struct run *run, int process, int *states);
 
 #endif

@@ -19,7 +19,8 @@ struct round {
 void round_start(struct round *round);
 void round_close(struct round *round);
 
-/* Return whether a label is a mark, or the mark of a circle. The choice has no index. */
+/* Return whether a label is a mark, and whether it is the mark of a circle. The label is that of a choice
+ * without an index. */
 bool round_is_mark(const char *label);
 bool round_is_circle(const char *label);
 

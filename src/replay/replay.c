@@ -197,8 +197,8 @@ static bool is_mark(const struct replay *replay, int index)
            (round_is_circle(choice->label) || lasso_read_mark(&replay->run, choice->label) >= 0);
 }
 
-/* Passes the mark. Returns false if its process can still be served. A replay that begins anew has the answer
- * of the first time: the state is the same. */
+/* Passes the mark. Returns false if its process can still be served. The answer for the mark passed last is
+ * kept for a replay that begins anew: the state is the same there. */
 static bool is_hopeless(struct replay *replay, int index, const char *label)
 {
     struct hopeless_note *note = &replay->hopeless;

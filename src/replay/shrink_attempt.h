@@ -67,7 +67,8 @@ int attempt_change_text(struct attempt *attempt, const char *text, size_t size);
 int attempt_list_init(const struct attempt *attempt, struct attempt_list *list);
 void attempt_list_close(struct attempt_list *list);
 
-/* Sets the list to the choices of the trace; its cost stays 0. Returns 0, or -1 if memory is short. */
+/* Sets choices and count of the list to those of the trace; its other fields stay as they are. Returns 0, or
+ * -1 if memory is short. */
 int attempt_list_trace(struct attempt *attempt, struct attempt_list *list);
 
 /* Appends a copy of a choice. The list must have room. */

@@ -105,11 +105,12 @@ void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *st
  * empty if there are none. */
 void outcome_found(const struct run *run, char text[OUTCOME_FOUND_MAX]);
 
-/* Makes a trace of the run up to its last violation, for the reason `found`. It points into the run. */
+/* Makes a trace of the run, for the reason `found`. It ends at the last new violation that the scenario does
+ * not declare, or else at the end of the run. It points into the run. */
 void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);
 
 /* If the file claims untried items or counts, compares the untried items with the claims and adds the first
- * difference to the text. Returns whether they agree. Only for complete searches of the default recipe. */
+ * difference to the text. Returns false if there is one. Only for complete searches of the default recipe. */
 bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *scenario);
 
 /* Writes the recorded run into a trace file below `folder`, which is made if missing, and sets `trace`. `why`
