@@ -31,7 +31,7 @@ struct textbook_defects {
     bool guards_directory; /* guards writes by the lock's directory instead of its own node */
     /* Waiting. */
     bool waits_for_absent; /* "exists" with a watch, and sleeps if the predecessor is gone already (Z06) */
-    bool mixes_orders;     /* looks for a predecessor by whole name, but for the head by number (Z03) */
+    bool mixes_orders;     /* finds the head by number, a predecessor by number and whole name (Z03) */
     bool watches_parent;
     bool watches_first; /* Z38 */
     bool exists_watch;  /* "exists" with a watch; lists again if the predecessor is gone (Z29) */

@@ -35,7 +35,7 @@
  *   ARMING      -> LISTING        on_watched: the predecessor is gone, and the get left no watch (F66)
  *   ARMING      -> HELD           on_room_watched: of a lease, whose list says that there is room now
  *   ARMING      -> SEARCHING      on_room_watched: of a lease, whose node is not in that list
- *   WAITING     -> LISTING        lock_mutex_on_event: a wake-up is a hint, not a grant
+ *   WAITING     -> LISTING        lock_mutex_hear: a wake-up is a hint, not a grant; or a new capacity
  *   any -> HELD is any -> TAKING for a contender in the line of a semaphore; see semaphore.c
  *   HELD        -> RELEASING      lock_mutex_release: the last level; janitor.c deletes the node and answers
  *   HELD        -> TOMB           bury: the session or the node is lost
@@ -65,9 +65,9 @@
  *   no node (-101)    PREPARING; after a refused ancestor ENOAUTH or EZK
  *   exists (-110)     SEARCHING: only an earlier create of the claim can have its attempt id
  *   no permission     ENOAUTH
- *   other refusal     EZK (bad path: EINVAL)
+ *   other refusal     EZK (bad path: EINVAL; credentials refused: EAUTHFAILED)
  *   session dying     CLAIMING; the event of the session's end is about to come
- *   refused at once   no list is sent; -9 as session dying, -5 by the retry timer, else EZK
+ *   refused at once   no list is sent; -9 as session dying, -5 by the retry timer, else as other refusals
  *   list refused      LISTING, by the retry timer, after the create's answer
  *   at once
  *   cancelled         the owner has its answer already; the flight is awaited, then the janitor deletes by

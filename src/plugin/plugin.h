@@ -32,7 +32,8 @@ struct object;
 struct object *object_open(const char *path, char why[PLUGIN_WHY_MAX]);
 void object_close(struct object *object);
 
-/* Returns the index-th imported name; NULL behind the last. It lives as long as the object. */
+/* Returns the index-th imported name that is not weak; NULL behind the last. It lives as long as the
+ * object. */
 const char *object_import(const struct object *object, int index);
 
 /* Writes the index-th relocation slot, as an offset from the load address. *name is the imported function

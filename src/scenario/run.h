@@ -120,7 +120,7 @@ bool run_allows(const struct run *run, const struct action *action);
 int run_apply_label(struct run *run, const char *label, const char **why);
 
 /* - run_settle(): runs the default schedule until rest.
- * - run_pass_time(): runs it until `ms` have passed.
+ * - run_pass_time(): lets `ms` pass; without a clock, lets sessions expire and timers fire.
  * - run_heal(): ends all faults in force.
  * The first two set `overflow` if they take more than RUN_SETTLE_STEPS_MAX steps. */
 void run_settle(struct run *run);
