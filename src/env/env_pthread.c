@@ -5,9 +5,10 @@
  *
  *   FOLLOWING ---> LEADING ---> CALLING ---> FOLLOWING
  *
- *   FOLLOWING -> LEADING   run_timers: no thread leads
- *   LEADING   -> CALLING   run_timers: the earliest timer is due; the lead is free again
- *   CALLING   -> FOLLOWING the timer's function has returned; if no thread leads then, -> LEADING
+ *   FOLLOWING -> LEADING    run_timers: no thread leads
+ *   LEADING   -> CALLING    run_timers: the earliest timer is due; the lead is free again
+ *   CALLING   -> FOLLOWING  the timer's function has returned, and another thread leads
+ *   CALLING   -> LEADING    the timer's function has returned, and no thread leads
  *
  * A timer's function may drop the mutex for seconds: it opens and closes handles, and calls users back. Then
  * another thread leads, so that other deadlines are kept meanwhile. Before each call, a thread must follow,
