@@ -275,7 +275,8 @@ static void wake_watching(struct ls_session *session)
             ls_env_wake(session->env, &drain->waiter);
 }
 
-/* Ends an entry into the session. Returns whether the queue has entries and no thread delivers them. */
+/* Ends an entry into the session. Returns whether there may be something to deliver, and no thread
+ * delivers. */
 static bool leave(struct ls_session *session)
 {
     lock_janitor_arm(session);

@@ -47,7 +47,7 @@ struct storm_worker {
     bool doomed;         /* SIGKILL will be sent when the worker halts */
     int64_t continue_ms; /* STOPPED: earliest time to go on */
     int64_t patience_ms; /* STOPPED: time to go on in any case */
-    int64_t token;       /* STOPPED: goes on only after a section with a larger token; 0 = does not wait */
+    int64_t token;       /* STOPPED: waits for a larger token than this, see may_continue(); 0 = does not */
     int64_t spared_until_ms; /* earliest time of the next stop */
 };
 

@@ -310,7 +310,8 @@ static bool anything_else(struct shrink *s, bool *all)
     return better;
 }
 
-/* If all runs are too many, keeps a first part of the run and searches for another rest of it. */
+/* For searches of all runs that met a limit: keeps the first 0/4 to 3/4 of the run, in turn, and searches for
+ * another rest, until a run is better. */
 static bool another_way(struct shrink *s)
 {
     bool better = false;
