@@ -12,6 +12,10 @@
 __attribute__((cold)) _Noreturn void assert_failed(const char *kind, const char *expression, const char *file,
                                                    int line);
 
+/* Returns whether an assertion has failed in this process. A sandbox then does not take the abort for one of
+ * the recipe. */
+bool assert_has_failed(void);
+
 #define LS_ASSERT(e) ((e) ? (void)0 : assert_failed("assertion", #e, __FILE__, __LINE__))
 #define LS_ALWAYS(e) ((e) ? true : (assert_failed("always", #e, __FILE__, __LINE__), false))
 #define LS_NEVER(e) ((e) ? (assert_failed("never", #e, __FILE__, __LINE__), true) : false)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A process that waits can still be served: liveness as "no dead ends".
+/* An owner that waits can still be served: liveness as "no dead ends".
  *
- * Definition. A process waits if an acquire of one of its owners has no answer yet, cancelled or not, or an
- * owner waits again after a loss. A search (src/explore/liveness.c) judges all states after the last fault.
- * From each state in which a process waits, a state is reachable in which none of its owners waits. One such
- * continuation is enough.
+ * Definition. A waiter is an owner of a process with a lock for which it may ask (src/sim/waiters.h). It waits
+ * if its acquire has no answer yet, cancelled or not, or if it waits again after a loss. A search
+ * (src/explore/liveness.c) judges all states after the last fault. From each state in which a waiter waits, a
+ * state is reachable in which it does not wait. One such continuation is enough.
  *
- * Not seen: a process that is passed over for ever though its turn could come, which
+ * Not seen: a waiter that is passed over for ever though its turn could come, which
  * served_under_weak_fairness sees. Events while faults still go on. A dead end behind a state that shares its
  * fingerprint with another one. Checked by tests/cli/live.sh. */
 #include "check/properties.h"

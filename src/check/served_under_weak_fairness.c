@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A process that waits is served in every run that is weakly fair.
+/* An owner that waits is served in every run that is weakly fair.
  *
  * Definition. A search (src/explore/liveness.c) judges all states after the last fault. It looks for a lasso:
  * a way into a cycle of states, or into a state in which nothing has to happen. A lasso violates the property
- * if a process waits (can_always_be_served.c) in all of its end, and the end is weakly fair. In such an end a
+ * if a waiter (can_always_be_served.c) waits in all of its end, and the end is weakly fair. In such an end a
  * step that is possible all the way round is taken. The function world_channel() says which steps have to
  * happen some time. A client that holds a lock releases it when its program says so.
  *
  * Not seen: starvation that needs an unfair system, such as a message that is never delivered. Events while
  * faults still go on. A cycle behind a state that shares its fingerprint with another one. Each lasso is run
- * before it is told. A process whose owners wait in turn counts as waiting all the time, though each owner is
- * served. Checked by tests/cli/live.sh. */
+ * before it is told. Checked by tests/cli/live.sh. */
 #include "check/properties.h"
 
 const struct property check_served_under_weak_fairness = {

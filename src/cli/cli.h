@@ -155,6 +155,7 @@ int cli_replay(int argc, char **argv);
 int cli_debug(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_shrink(int argc, char **argv);
+int cli_explain(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_new(int argc, char **argv);
@@ -192,6 +193,7 @@ struct cli_job {
     double seconds;
     bool finished;
     bool guarded; /* a worker died, and another worker repeats the job under a guard */
+    int death;    /* if guarded: the signal that ended the first worker */
     char checkpoint[CLI_CHECKPOINT_MAX], resume[CLI_CHECKPOINT_MAX]; /* paths; empty = none */
 };
 

@@ -50,15 +50,31 @@ static struct cli_job *job_of(const struct workers *workers, const struct slot *
     return &workers->jobs[slot->job];
 }
 
+/* A crash is an error, too, if the repetition under a guard did not show it: the guard's world has other
+ * addresses. */
+static void note_done(struct cli_job *job)
+{
+    struct outcome *outcome = job->outcome;
+    LS_ASSERT(!job->finished && (!job->guarded || job->death > 0));
+    job->finished = true;
+    if (job->guarded && outcome->verdict != VERDICT_VIOLATED && outcome->verdict != VERDICT_ERROR) {
+        outcome->verdict = VERDICT_ERROR;
+        outcome_clear_text(outcome);
+        outcome_say(outcome, "  the worker died: %s; a repetition under a guard does not show it\n",
+                    strsignal(job->death));
+    }
+}
+
 static void note_end(struct cli_job *job, const struct worker_note *note, int status)
 {
     const char *judging = note->judging;
     struct outcome *outcome = job->outcome;
     LS_ASSERT(!job->finished);
-    job->finished = true;
     if (outcome->done && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        note_done(job);
         return;
     }
+    job->finished = true;
     if (outcome->done && outcome->shrinking) { /* the findings stay valid */
         outcome_say(outcome, "  the worker died while it looked for a shorter trace\n");
         return;
@@ -94,7 +110,7 @@ static void note_progress(struct workers *workers)
     for (int i = 0; i < queue->count; i++) {
         struct cli_job *job = &workers->jobs[i];
         if (!job->finished && __atomic_load_n(&queue->note[i].ended, __ATOMIC_SEQ_CST)) {
-            job->finished = true;
+            note_done(job);
             job->seconds = queue->note[i].seconds;
         }
     }
@@ -136,6 +152,7 @@ static bool do_guarded(struct workers *workers, struct slot *slot, int status)
     memset(job->outcome, 0, sizeof *job->outcome);
     workers->queue->note[slot->job].judging = NULL;
     job->guarded = true;
+    job->death = WTERMSIG(status);
     slot->pid = start(workers, slot);
     return slot->pid > 0;
 }

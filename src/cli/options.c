@@ -195,11 +195,11 @@ static int read_shard(struct cli_options *options, const char *command, const ch
     return 0;
 }
 
-/* Loads the shared object of a property; for shrink, `text` may also be the name of a property. */
+/* Loads the shared object of a property; for shrink and explain, `text` may also be the name of a property. */
 static int read_property(struct cli_options *options, const char *command, const char *text)
 {
     char why[PROPERTY_WHY_MAX];
-    bool names = strcmp(command, "shrink") == 0;
+    bool names = strcmp(command, "shrink") == 0 || strcmp(command, "explain") == 0;
     if (!shared_is_path(text)) {
         options->property = text;
         return names ? 0

@@ -277,7 +277,7 @@ struct coordinator {
     void (*answer)(const struct action *delivery, char text[WORLD_LABEL_MAX]);
     void (*dump)(char *text, size_t size);
     /* Returns a bit for each code, event type and session state that clients were given since the last call.
-     * told_name() names the bits; NULL behind the last. Both optional; only ZooKeeper's are called. */
+     * told_name() names the bits; NULL behind the last. Both optional. */
     uint64_t (*take_told)(void);
     const char *(*told_name)(int index);
 

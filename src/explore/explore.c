@@ -500,7 +500,7 @@ static void conclude(struct search *search, struct outcome *outcome)
     }
     judge(search, outcome);
     tell_checkpoint(search, outcome);
-    if (search->violated) {
+    if (search->violated && search->options->out != NULL) {
         outcome_write_trace(outcome, run, search->options->out, "difference");
     }
     if (search->violated && !search->circles) {

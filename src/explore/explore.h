@@ -46,7 +46,7 @@ struct explore_options {
     bool compare;       /* compares the counts of a complete search with those that the file claims */
     bool rewrite;       /* with `compare`, writes the counts of a complete search into the file */
     struct explore_part part;
-    const char *out;
+    const char *out;           /* folder for the trace of a violation; NULL = none is written */
     size_t bitstate_bytes;     /* bytes of the table of bits, see bitstate.h; 0 = fingerprints are stored */
     const char *checkpoint;    /* file to write checkpoints to; NULL = none */
     const char *resume;        /* checkpoint to continue from; NULL = none */

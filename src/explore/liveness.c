@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "explore/liveness_states.h"
 #include "scenario/lasso.h"
+#include "sim/waiters.h"
 #include "state/canon.h"
 
 #include <stdio.h>
@@ -15,11 +16,11 @@
 #define CYCLE_MAX 4096
 #define TRIES_MAX 16 /* most nodes from which a short cycle is looked for */
 
-/* A violation: a fair cycle in which `process` waits all the time. */
+/* A violation: a fair cycle in which `waiter` waits all the time. */
 struct ring {
-    int process;
+    int waiter;    /* its place in waiters_list() */
     uint32_t node; /* the node at which the cycle begins; GRAPH_NONE = there is no cycle */
-    bool hopeless; /* no run from `node` serves the process */
+    bool hopeless; /* no run from `node` serves the waiter */
     size_t *edge;
     int edges;
 };
@@ -112,25 +113,26 @@ static uint32_t first_fair(const struct live *live, uint32_t mark, bool hopeless
     return GRAPH_NONE;
 }
 
-/* Finds, over all processes, the first node of a fair component. If some node keeps a mark for ever, only
+/* Finds, over all waiters, the first node of a fair component. If some node keeps a mark for ever, only
  * such nodes count. Returns false if memory is short. */
 static bool find_ring(struct live *live)
 {
     const struct graph *graph = &live->after.graph;
-    int processes = live->scenario.options.processes;
+    struct waiter list[WAITERS_MAX];
+    int waiters = waiters_list(&live->scenario.options, list);
     struct ring *ring = &live->ring;
-    LS_ASSERT(processes > 0 && processes <= WORLD_PROCESSES_MAX);
+    LS_ASSERT(waiters > 0 && waiters <= WAITERS_MAX);
     ring->node = GRAPH_NONE;
     ring->hopeless = is_any_kept(live);
-    for (int p = 0; p < processes; p++) {
+    for (int i = 0; i < waiters; i++) {
         run_beat();
-        if (!graph_components(graph, 1u << p, live->component, live->fair)) {
+        if (!graph_components(graph, 1u << i, live->component, live->fair)) {
             return false;
         }
-        uint32_t n = first_fair(live, 1u << p, ring->hopeless);
+        uint32_t n = first_fair(live, 1u << i, ring->hopeless);
         if (n < ring->node) {
             ring->node = n;
-            ring->process = p;
+            ring->waiter = i;
         }
     }
     return true;
@@ -171,7 +173,7 @@ static bool shorten_ring(struct live *live)
     LS_ASSERT(ring->node < graph->nodes);
     ring->edge = malloc(CYCLE_MAX * sizeof *ring->edge);
     bool possible = edge != NULL && ring->edge != NULL &&
-                    graph_components(graph, 1u << ring->process, live->component, live->fair);
+                    graph_components(graph, 1u << ring->waiter, live->component, live->fair);
     component = possible ? live->component[first] : 0;
     for (uint32_t n = first; possible && n < graph->nodes && tries < TRIES_MAX; n++) {
         if (live->component[n] == component) {
@@ -260,11 +262,11 @@ static bool follow(struct live *live, const struct wanted *wanted, bool in_circl
 static void mark_hopeless(struct live *live, uint32_t n)
 {
     struct lasso *lasso = &live->lasso;
-    if (lasso->hopeless < 0 && (live->kept[n] >> live->ring.process & 1) != 0) {
+    if (lasso->hopeless < 0 && (live->kept[n] >> live->ring.waiter & 1) != 0) {
         char mark[WORLD_LABEL_MAX];
-        lasso->hopeless = live->ring.process;
+        lasso->hopeless = live->ring.waiter;
         lasso->stuck_at = live->run.steps;
-        lasso_mark(&live->run, live->ring.process, mark);
+        lasso_mark(&live->run, live->ring.waiter, mark);
         run_mark(&live->run, mark);
     }
 }

@@ -3,10 +3,10 @@
 
 /* A graph of states, and its answers about infinite runs.
  *
- * Nodes are numbers from 0. A node has a set of marks, a bit for each process that waits, and a list of
- * edges. The label of an edge is the number of its action's channel, see world_channel(), or GRAPH_UNFAIR. A
- * node *offers* the labels of its edges but GRAPH_UNFAIR. An infinite run *takes* the labels of its edges. No
- * function is recursive, because a graph has millions of nodes. */
+ * Nodes are numbers from 0. A node has a set of marks, a bit for each waiter (sim/waiters.h) that waits, and a
+ * list of edges. The label of an edge is the number of its action's channel, see world_channel(), or
+ * GRAPH_UNFAIR. A node *offers* the labels of its edges but GRAPH_UNFAIR. An infinite run *takes* the labels
+ * of its edges. No function is recursive, because a graph has millions of nodes. */
 #ifndef EXPLORE_LIVENESS_GRAPH_H
 #define EXPLORE_LIVENESS_GRAPH_H
 
@@ -24,7 +24,7 @@ struct graph {
     size_t edges;
     size_t nodes_max, edges_max;
     size_t *first;  /* by closed node: index of its first edge; one more at the end */
-    uint32_t *mark; /* by node: set of processes */
+    uint32_t *mark; /* by node: set of waiters */
     uint32_t *target;
     uint8_t *label; /* by edge */
 };

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/hash_table.h"
 #include "explore/expansion.h"
+#include "sim/waiters.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 
 /* Cached answers about one content of a block: that of a process, or that of the budgets. */
 struct noted {
-    bool known, waits;           /* known: the answers are valid; waits, of a process: it waits for a lock */
+    bool known;                  /* the answers are valid */
+    uint32_t waits;              /* of a process: set of the waiters (sim/waiters.h) that wait */
     uint8_t left;                /* of budgets: number of faults that can still be bought */
     uint8_t timer[TIMERS_NOTED]; /* of a process, by timer: label + 1; 0 = not known */
     uint32_t ended;              /* of budgets: number of the content with nothing left */
@@ -38,6 +40,8 @@ struct collect {
     uint32_t *waits;         /* block numbers of the nodes from `first` on */
     size_t first, waits_max;
     size_t next;
+    struct waiter waiter[WAITERS_MAX];
+    int waiters;
     struct noted *noted; /* by number of a content */
     size_t noted_max;
     uint8_t label[ACTION_KINDS][WORLD_PROCESSES_MAX + 1][ROLES_NOTED]; /* label + 1, or 0; see label_of() */
@@ -133,6 +137,16 @@ static struct noted *note_of(struct collect *c, uint32_t number)
     return &c->noted[number];
 }
 
+/* Returns the waiters of one process that wait in the loaded state. */
+static uint32_t waits_of(const struct collect *c, int p)
+{
+    uint32_t waits = 0;
+    for (int i = 0; i < c->waiters; i++) {
+        waits |= (uint32_t)(c->waiter[i].process == p && waiter_waits(&c->waiter[i])) << i;
+    }
+    return waits;
+}
+
 static bool mark_waiters(struct collect *c, const uint32_t *state, uint32_t *mark)
 {
     int processes = world_get_options(c->world)->processes;
@@ -145,9 +159,9 @@ static bool mark_waiters(struct collect *c, const uint32_t *state, uint32_t *mar
         if (!noted->known) {
             expansion_load(c->expansion, state);
             noted->known = true;
-            noted->waits = world_waits(c->world, p);
+            noted->waits = waits_of(c, p);
         }
-        *mark |= (uint32_t)noted->waits << p;
+        *mark |= noted->waits;
     }
     return true;
 }
@@ -339,6 +353,7 @@ static bool begin(struct collect *c)
     c->blocks = (size_t)expansion_blocks(c->expansion);
     c->budgets = world_budget_block(c->world);
     LS_ASSERT(c->after->graph.nodes == 0);
+    c->waiters = waiters_list(world_get_options(c->world), c->waiter);
     for (int p = 0; p < world_get_options(c->world)->processes; p++) {
         world_scope(c->world, p, scope);
         c->process_block[p] = scope[1];

@@ -5,7 +5,7 @@
  *
  * A node is a state up to renaming. A *before* node has faults left in its budgets. It has no edges and no
  * marks, and is only there to reach after nodes. An *after* node has no faults left. All its steps are edges,
- * and its marks are the processes that wait for a lock. No judge takes part.
+ * and its marks are the waiters (sim/waiters.h) that wait for a lock. No judge takes part.
  *
  * An after node is made beside the first state and behind each fault; all other after nodes are successors of
  * after nodes. That is enough: a step without a fault from one before node to another also leads from the

@@ -176,9 +176,9 @@ static bool is_empty(const struct memo *memo)
 static uint32_t take(struct memo *memo, size_t words)
 {
     LS_ASSERT(words > 0);
-    LS_ASSERT(memo->words_max > 0 || is_empty(memo));
     memo->words += memo->words & 1; /* events hold 64-bit numbers */
     if (memo->words + words > memo->words_max) {
+        LS_ASSERT(memo->words_max > 0 || is_empty(memo));
         size_t more = memo->words_max + memo->words_max / 2 + words + 65536;
         if (more >= WORDS_MAX || !array_resize(&memo->word, more, sizeof *memo->word)) {
             return MEMO_NONE;
@@ -460,7 +460,6 @@ static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uin
 static uint32_t give_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                             const uint64_t read[2], uint32_t place)
 {
-    LS_ASSERT(place != MEMO_NONE && place < memo->words);
     struct memo_change changes[ARENA_BLOCKS_MAX];
     const struct memo_change *of_deed;
     if (!widen_choice(memo, entry, index, read)) {
@@ -550,7 +549,6 @@ uint32_t memo_add_effect(struct memo *memo, uint32_t entry, int index, const uin
 
 int memo_changes(const struct memo *memo, uint32_t place, const struct memo_change **changes)
 {
-    LS_ASSERT(place != MEMO_NONE && place < memo->words);
     struct effect *effect = at_place(memo, place);
     *changes = (const struct memo_change *)(void *)(contents_of(effect) + effect->contents);
     return effect->changes;
@@ -588,7 +586,6 @@ static bool same_event(const struct event *a, const struct event *b)
 
 static bool is_list(const struct memo *memo, uint32_t place, const struct event *events, int count)
 {
-    LS_ASSERT(count > 0);
     const struct events *list = at_place(memo, place);
     if (list->count != (uint32_t)count) {
         return false;
@@ -626,7 +623,6 @@ uint32_t memo_events(struct memo *memo, const struct event *events, int count)
 
 int memo_event_list(const struct memo *memo, uint32_t place, const struct event **events)
 {
-    LS_ASSERT(place != MEMO_NONE && place < memo->words);
     const struct events *list = at_place(memo, place);
     *events = list->event;
     return (int)list->count;

@@ -102,14 +102,15 @@ static void end_search(struct share *share)
     pthread_cond_broadcast(&share->wake);
 }
 
-/* Waits for a piece. Returns false when the search is over. It is over when all workers wait. */
+/* Waits for a piece. Returns false when the search is over. It is over when all workers wait and no piece is
+ * left. While a checkpoint is written, pieces may be left that no worker may take yet. */
 static bool take_piece(struct share *share, struct share_piece *out)
 {
     pthread_mutex_lock(&share->mutex);
     share->waiting++;
     note_hunger(share);
     while ((share->pieces == 0 || share_is_held(share)) && !share_is_over(share)) {
-        if (share->waiting == share->workers) {
+        if (share->waiting == share->workers && share->pieces == 0) {
             end_search(share);
         } else {
             pthread_cond_wait(&share->wake, &share->mutex);

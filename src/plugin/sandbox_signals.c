@@ -67,7 +67,7 @@ static void go_back(int number, uintptr_t at)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     (void)info;
-    if (within && world_in_recipe()) {
+    if (within && world_in_recipe() && !assert_has_failed()) {
         go_back(number, program_counter(context));
     }
     signal(number, SIG_DFL); /* the program's own fault: it happens again on return, and ends the worker */

@@ -21,6 +21,7 @@ static const char HELP[] =
     "  debug    a trace: gdb in the recipe's code, at a step of the run\n"
     "  report   a trace: a page for the browser that shows the run\n"
     "  shrink   a trace: a shorter one with the same violation\n"
+    "  explain  a trace: the fault that mattered, the last moment, the stale knowledge\n"
     "  export   a trace: a regression test in C with the same violation\n"
     "  merge    what the shards of a run or check have done (--shard I/N)\n"
     "  triage   what a fuzzer has found: sorted, shrunk, as scenarios\n"
@@ -41,12 +42,13 @@ static const char HELP[] =
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} COMMANDS[] = {{"run", cli_run},       {"check", cli_check},   {"replay", cli_replay}, {"debug", cli_debug},
-                {"report", cli_report}, {"shrink", cli_shrink}, {"export", cli_export}, {"merge", cli_merge},
-                {"triage", cli_triage}, {"list", cli_list},     {"new", cli_new}};
+} COMMANDS[] = {{"run", cli_run},         {"check", cli_check},   {"replay", cli_replay},
+                {"debug", cli_debug},     {"report", cli_report}, {"shrink", cli_shrink},
+                {"explain", cli_explain}, {"export", cli_export}, {"merge", cli_merge},
+                {"triage", cli_triage},   {"list", cli_list},     {"new", cli_new}};
 
-static const char EXPECTED[] =
-    "run, check, replay, debug, report, shrink, export, merge, triage, list or new (see lockstep --help)";
+static const char EXPECTED[] = "run, check, replay, debug, report, shrink, explain, export, merge, triage, "
+                               "list or new (see lockstep --help)";
 
 static int complain(const char *found)
 {

@@ -4,6 +4,7 @@
 #include "replay/hopeless_check.h"
 
 #include "base/assert.h"
+#include "sim/waiters.h"
 #include "state/canon.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ _Static_assert(PLACES > 3 * HOPELESS_STATES_MAX, "the table of states never fill
 
 struct look {
     struct run *run;
-    int process;
+    struct waiter waiter;
     struct canon *canon;
     struct run_events events;   /* events of the search, shown to no judge */
     uint64_t *seen;             /* fingerprints; 0 = a free place */
@@ -37,7 +38,7 @@ static enum hopeless_answer visit(struct look *look)
     if (look->seen[at] == print) {
         return HOPELESS_YES;
     }
-    if (!world_waits(look->run->world, look->process)) {
+    if (!waiter_waits(&look->waiter)) {
         return HOPELESS_NO;
     }
     struct world_image *image = look->states < HOPELESS_STATES_MAX ? world_save(look->run->world) : NULL;
@@ -91,10 +92,11 @@ static void close_look(struct look *look)
     LS_ASSERT(look->images == 0);
 }
 
-enum hopeless_answer hopeless_judge(struct run *run, int process, int *states)
+enum hopeless_answer hopeless_judge(struct run *run, int waiter, int *states)
 {
-    LS_ASSERT(process >= 0 && process < run->setup.scenario->options.processes);
-    struct look look = {.run = run, .process = process};
+    struct waiter list[WAITERS_MAX];
+    LS_ALWAYS(waiter >= 0 && waiter < waiters_list(world_get_options(run->world), list));
+    struct look look = {.run = run, .waiter = list[waiter]};
     struct world_image *here = world_save(run->world);
     enum hopeless_answer answer = HOPELESS_UNKNOWN;
     look.canon = world_canon(run->world);

@@ -9,14 +9,14 @@
 #define HOPELESS_STATES_MAX 20000
 
 enum hopeless_answer {
-    HOPELESS_YES,     /* the process waits in all states that can be reached without further faults */
+    HOPELESS_YES,     /* the waiter waits in all states that can be reached without further faults */
     HOPELESS_NO,      /* in one of these states it does not wait */
     HOPELESS_UNKNOWN, /* too many states, too little memory, or states that cannot be renamed */
 };
 
-/* Answers whether a process can never be served again, by a search of all states that can follow the present
- * one. Sets *states to the number of different states, up to renaming, that the search has kept. Judges see
- * none of this, and the run's world is restored. */
-enum hopeless_answer hopeless_judge(struct run *run, int process, int *states);
+/* Answers whether a waiter, named by its place in waiters_list(), can never be served again, by a search of
+ * all states that can follow the present one. Sets *states to the number of different states, up to renaming,
+ * that the search has kept. Judges see none of this, and the run's world is restored. */
+enum hopeless_answer hopeless_judge(struct run *run, int waiter, int *states);
 
 #endif

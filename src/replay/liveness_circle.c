@@ -33,15 +33,14 @@ bool round_is_mark(const char *label)
 enum hopeless_answer round_hopeless(struct round *round, struct run *run, const char *label, bool asks,
                                     int *states)
 {
-    int process = lasso_read_mark(run, label);
+    int waiter = lasso_read_mark(run, label);
     *states = 0;
-    if (process < 0) {
+    if (waiter < 0) {
         return HOPELESS_NO;
     }
-    enum hopeless_answer answer = asks ? hopeless_judge(run, process, states) : HOPELESS_UNKNOWN;
+    enum hopeless_answer answer = asks ? hopeless_judge(run, waiter, states) : HOPELESS_UNKNOWN;
     if (answer != HOPELESS_NO) {
-        round->lasso.hopeless = process;
-        LS_ASSERT(process < run->setup.scenario->options.processes);
+        round->lasso.hopeless = waiter;
         round->lasso.stuck_at = run->steps;
     }
     return answer;

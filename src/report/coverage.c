@@ -67,15 +67,20 @@ static void print_marks(FILE *out, const struct ls_recipe *recipe, const struct 
     fprintf(out, "%d of %d marks were reached\n", reached, count);
 }
 
-/* Prints the names that the client library has told processes, or those that it has not. */
-static void print_told(FILE *out, const struct coverage *coverage, bool told)
+/* Returns the name of a bit of `told`; NULL behind the last, and if the recipe's coordinator names none. */
+static const char *told_name(const struct ls_recipe *recipe, int bit)
 {
-    LS_ASSERT(coordinator_find(NULL)->told_name != NULL);
-    const struct coordinator *coordinator = coordinator_find(NULL);
+    const struct coordinator *coordinator = coordinator_find(recipe->coordinator);
+    LS_ASSERT(bit <= TOLD_MAX);
+    return coordinator == NULL || coordinator->told_name == NULL ? NULL : coordinator->told_name(bit);
+}
+
+/* Prints the names that the client library has told processes, or those that it has not. */
+static void print_told(FILE *out, const struct ls_recipe *recipe, const struct coverage *coverage, bool told)
+{
     const char *name;
     fputs(told ? "told:" : "never told:", out);
-    for (int i = 0; (name = coordinator->told_name(i)) != NULL; i++) {
-        LS_ASSERT(i < TOLD_MAX);
+    for (int i = 0; (name = told_name(recipe, i)) != NULL; i++) {
         if ((coverage->told >> i & 1) == told) {
             fprintf(out, " %s", name);
         }
@@ -98,8 +103,10 @@ static void tell_coverage(FILE *out, const struct ls_recipe *recipe, const struc
     coverage_sort(all);
     fprintf(out, "coverage of %s\n", recipe->name);
     print_table(out, recipe, all);
-    print_told(out, all, true);
-    print_told(out, all, false);
+    if (told_name(recipe, 0) != NULL) {
+        print_told(out, recipe, all, true);
+        print_told(out, recipe, all, false);
+    }
     print_marks(out, recipe, all);
     if (all->full) {
         fputs("limit: not all that was covered could be noted\n", out);
@@ -166,14 +173,12 @@ static bool add_marks(cJSON *object, const struct ls_recipe *recipe, const struc
     return added;
 }
 
-static bool add_told(cJSON *object, const struct coverage *coverage)
+static bool add_told(cJSON *object, const struct ls_recipe *recipe, const struct coverage *coverage)
 {
     cJSON *told = cJSON_AddArrayToObject(object, "told");
     bool added = told != NULL;
-    const struct coordinator *coordinator = coordinator_find(NULL);
     const char *name;
-    for (int i = 0; added && (name = coordinator->told_name(i)) != NULL; i++) {
-        LS_ASSERT(i < TOLD_MAX);
+    for (int i = 0; added && (name = told_name(recipe, i)) != NULL; i++) {
         if (coverage->told >> i & 1) {
             added = cJSON_AddItemToArray(told, cJSON_CreateString(name));
         }
@@ -203,6 +208,6 @@ bool report_json_coverage(cJSON *object, const struct ls_recipe *recipe, struct 
     cJSON *covered = cJSON_AddObjectToObject(object, "coverage");
     coverage_sort(coverage);
     return covered && add_states(covered, recipe) && add_events(covered, recipe, coverage) &&
-           add_marks(covered, recipe, coverage) && add_told(covered, coverage) &&
+           add_marks(covered, recipe, coverage) && add_told(covered, recipe, coverage) &&
            add_rows(covered, coverage) && cJSON_AddBoolToObject(covered, "limit", coverage->full);
 }

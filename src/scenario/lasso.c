@@ -4,6 +4,7 @@
 #include "scenario/lasso.h"
 
 #include "base/assert.h"
+#include "sim/waiters.h"
 #include "state/canon.h"
 
 #include <stdio.h>
@@ -28,11 +29,8 @@ check_mask lasso_properties(void)
 
 uint32_t lasso_waiting(const struct run *run)
 {
-    uint32_t waiting = 0;
-    for (int p = 0; p < run->setup.scenario->options.processes; p++) {
-        waiting |= (uint32_t)world_waits(run->world, p) << p;
-    }
-    return waiting;
+    struct waiter list[WAITERS_MAX];
+    return waiters_waiting(list, waiters_list(world_get_options(run->world), list));
 }
 
 static int channel_of(const struct lasso *lasso, const char *text)
@@ -144,10 +142,12 @@ const char *lasso_flaw(struct lasso *lasso, struct run *run, char *text, size_t 
     return NULL;
 }
 
-static const char *name_of(const struct run *run, int process)
+static void name_of(const struct run *run, int waiter, char text[WORLD_LABEL_MAX])
 {
-    LS_ASSERT(process >= 0 && process < run->setup.scenario->options.processes);
-    return run->setup.scenario->options.name[process];
+    const struct world_options *options = world_get_options(run->world);
+    struct waiter list[WAITERS_MAX];
+    LS_ALWAYS(waiter >= 0 && waiter < waiters_list(options, list));
+    waiter_name(options, &list[waiter], text);
 }
 
 static void find(struct run *run, const char *property, uint64_t step, const char *why)
@@ -164,13 +164,14 @@ static void find(struct run *run, const char *property, uint64_t step, const cha
 /* Writes "a waits" or "a and b wait". */
 static void tell_waiting(const struct run *run, uint32_t waiting, char *text, size_t size)
 {
-    LS_ASSERT(waiting != 0 && waiting >> run->setup.scenario->options.processes == 0);
+    LS_ASSERT(waiting != 0);
+    char name[WORLD_LABEL_MAX];
     int count = 0;
     text[0] = 0;
     for (; waiting != 0; waiting &= waiting - 1) {
         size_t used = strlen(text);
-        snprintf(text + used, size - used, "%s%s", count++ > 0 ? " and " : "",
-                 name_of(run, __builtin_ctz(waiting)));
+        name_of(run, __builtin_ctz(waiting), name);
+        snprintf(text + used, size - used, "%s%s", count++ > 0 ? " and " : "", name);
     }
     size_t used = strlen(text);
     snprintf(text + used, size - used, count == 1 ? " waits" : " wait");
@@ -191,23 +192,30 @@ void lasso_conclude(const struct lasso *lasso, struct run *run)
     }
     find(run, LASSO_FAIR, lasso->begin, why);
     if (lasso->hopeless >= 0) {
-        snprintf(why, sizeof why, "%s waits, and after step %llu nothing that can happen serves it any more",
-                 name_of(run, lasso->hopeless), (unsigned long long)lasso->stuck_at);
+        tell_waiting(run, 1u << lasso->hopeless, who, sizeof who);
+        snprintf(why, sizeof why, "%s, and after step %llu nothing that can happen serves it any more", who,
+                 (unsigned long long)lasso->stuck_at);
         find(run, LASSO_ALWAYS, lasso->stuck_at, why);
     }
 }
 
-void lasso_mark(const struct run *run, int process, char text[WORLD_LABEL_MAX])
+void lasso_mark(const struct run *run, int waiter, char text[WORLD_LABEL_MAX])
 {
-    snprintf(text, WORLD_LABEL_MAX, TRACE_HOPELESS "%s", name_of(run, process));
+    char name[WORLD_LABEL_MAX];
+    int room = WORLD_LABEL_MAX - (int)sizeof TRACE_HOPELESS;
+    name_of(run, waiter, name);
+    snprintf(text, WORLD_LABEL_MAX, TRACE_HOPELESS "%.*s", room, name);
 }
 
 int lasso_read_mark(const struct run *run, const char *label)
 {
-    size_t size = strlen(TRACE_HOPELESS);
-    for (int p = 0; p < run->setup.scenario->options.processes; p++) {
-        if (strncmp(label, TRACE_HOPELESS, size) == 0 && strcmp(label + size, name_of(run, p)) == 0) {
-            return p;
+    struct waiter list[WAITERS_MAX];
+    char mark[WORLD_LABEL_MAX];
+    int count = waiters_list(world_get_options(run->world), list);
+    for (int i = 0; i < count; i++) {
+        lasso_mark(run, i, mark);
+        if (strcmp(label, mark) == 0) {
+            return i;
         }
     }
     return -1;

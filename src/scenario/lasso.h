@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A lasso: a run that ends in a circle, as evidence that a process waits for ever.
+/* A lasso: a run that ends in a circle, as evidence that an owner waits for ever.
  *
  * Definition: the circle closes if its last state is its first state, up to renaming of growing numbers. It
  * is weakly fair if each channel (world_channel()) that is possible all the way round is served in it.
- * Claim: if the circle is closed and fair, some weakly fair run never serves a process that waits all round.
+ * Claim: if the circle is closed and fair, some weakly fair run never serves a waiter that waits all round.
  * Why: that run repeats the circle without end, and omits no channel that a fair system must serve some time.
  * Checked by: tests/prove/lasso.sh. */
 #ifndef SCENARIO_LASSO_H
@@ -26,11 +26,11 @@ struct lasso {
     uint64_t fingerprint; /* of the state in which the circle begins */
     uint64_t begin;       /* number of steps before the circle */
     uint64_t steps;       /* number of steps of the circle so far */
-    uint32_t waiting;     /* the processes that wait in each state of the circle so far, a bit each */
+    uint32_t waiting;     /* the waiters that wait in each state of the circle so far, a bit each */
     int channels;         /* number of channels possible in each state of the circle so far */
     char channel[LASSO_CHANNELS_MAX][WORLD_LABEL_MAX];
     bool taken[LASSO_CHANNELS_MAX]; /* whether the circle serves the channel */
-    int hopeless;      /* index of a process that the search found can never be served; -1 = none */
+    int hopeless;      /* index of a waiter that the search found can never be served; -1 = none */
     uint64_t stuck_at; /* number of steps after which `hopeless` can never be served */
 };
 
@@ -39,28 +39,27 @@ void lasso_close(struct lasso *lasso);
 
 check_mask lasso_properties(void);
 
-/* Returns the processes that wait now, a bit each. */
+/* Returns the waiters that wait now, a bit each by their place in waiters_list(). */
 uint32_t lasso_waiting(const struct run *run);
 
 /* Calls world_end_faults() and begins the circle. Returns false if no state can be renamed, or memory is
  * short. */
 bool lasso_begin(struct lasso *lasso, struct run *run);
 
-/* Notes the possible channels and the waiting processes. Must be called before each action of the circle.
+/* Notes the possible channels and the waiters that wait. Must be called before each action of the circle.
  * lasso_flaw() calls it at the circle's end, with `action` NULL. */
 void lasso_note(struct lasso *lasso, struct run *run, const struct action *action);
 
-/* Must be called after the last action. Returns NULL if a process waits for ever, else a clause that says
+/* Must be called after the last action. Returns NULL if a waiter waits for ever, else a clause that says
  * why this circle does not show it. */
 const char *lasso_flaw(struct lasso *lasso, struct run *run, char *text, size_t size);
 
 /* Adds the violations to the run's findings. */
 void lasso_conclude(const struct lasso *lasso, struct run *run);
 
-/* - lasso_mark(): writes the choice of a trace behind which a process is hopeless.
- * - lasso_read_mark(): returns the index of the process that such a choice names, or -1 for another
- *   choice. */
-void lasso_mark(const struct run *run, int process, char text[WORLD_LABEL_MAX]);
+/* - lasso_mark(): writes the choice of a trace behind which a waiter is hopeless.
+ * - lasso_read_mark(): returns the waiter's place in waiters_list(), or -1 for another choice. */
+void lasso_mark(const struct run *run, int waiter, char text[WORLD_LABEL_MAX]);
 int lasso_read_mark(const struct run *run, const char *label);
 
 #endif

@@ -15,7 +15,7 @@ static const char *process_name(int p)
     return the_world.options.name[p];
 }
 
-static const char *lock_name(int lock)
+const char *label_lock_name(int lock)
 {
     const char *name = the_world.options.lock[lock].name;
     return name != NULL ? name : strrchr(the_world.lock_path[lock], '/') + 1;
@@ -63,10 +63,10 @@ static void label_client(const struct action *action, char *label)
     bool about_lock = action_has(action, TRAIT_LOCK) && the_world.options.locks > 1;
     int size = snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", process_name(action->process),
                         is_try ? "try" : world_action_verb(action->kind), about_lock ? " " : "",
-                        about_lock ? lock_name(action->lock) : "");
+                        about_lock ? label_lock_name(action->lock) : "");
     for (int i = 1; i <= action_more_locks(action); i++) {
         size += snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " and %s",
-                         lock_name(action_lock_at(action, i)));
+                         label_lock_name(action_lock_at(action, i)));
     }
     if (action_has(action, TRAIT_LOCK) && action->owner > 0) {
         size += snprintf(label + size, WORLD_LABEL_MAX - (size_t)size, " owner=%d", action->owner);
@@ -109,9 +109,9 @@ static void label_by_traits(const struct action *action, const char *verb, char 
         snprintf(label, WORLD_LABEL_MAX, "%s %s n=%d", verb, process_name(action->process), action->n);
     } else if (action_has(action, TRAIT_CONTENDER)) {
         snprintf(label, WORLD_LABEL_MAX, "%s %s%s%s", verb, process_name(action->process), locks ? " " : "",
-                 locks ? lock_name(action->lock) : "");
+                 locks ? label_lock_name(action->lock) : "");
     } else if (action_has(action, TRAIT_DIRECTORY)) {
-        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, lock_name(action->lock));
+        snprintf(label, WORLD_LABEL_MAX, "%s %s", verb, label_lock_name(action->lock));
     } else if (action_has(action, TRAIT_SERVER)) {
         snprintf(label, WORLD_LABEL_MAX, "%s s%d", verb, action->server + 1);
     } else if (is_at_server(action)) {
@@ -218,7 +218,7 @@ static int find_process(const char *name)
 static int find_lock(const char *name)
 {
     for (int lock = 0; lock < the_world.options.locks; lock++) {
-        if (strcmp(lock_name(lock), name) == 0) {
+        if (strcmp(label_lock_name(lock), name) == 0) {
             return lock;
         }
     }

@@ -9,6 +9,7 @@
  * - verbs of programs, but no acquire, cancel, start or open: no owner has to want a lock, but a holder gives
  *   it back as its program says. */
 #include "base/assert.h"
+#include "sim/waiters.h"
 #include "sim/world.h"
 
 #include <stdio.h>
@@ -17,13 +18,7 @@
 bool world_waits(const struct world *world, int p)
 {
     LS_ASSERT(p < world->options.processes);
-    struct pack pack = process_pack(p);
-    for (struct rec *rec = pack_first(&pack, LIST_SLOT); rec != NULL; rec = pack_next(&pack, rec)) {
-        if (((struct slot *)rec)->pending) {
-            return true;
-        }
-    }
-    return false;
+    return waiter_waits(&(struct waiter){.process = (uint8_t)p, .all = true});
 }
 
 int world_faults_left(const struct world *world)

@@ -418,6 +418,11 @@ struct event observe_process(int kind, int p);
 
 void without_constants(struct world_options *options);
 
+/* ---- label.c ---- */
+
+/* Returns the name of a lock in labels. */
+const char *label_lock_name(int lock);
+
 /* ---- canon.c ---- */
 
 bool world_sets_no_data(const struct world_options *options);

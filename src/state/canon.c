@@ -403,7 +403,6 @@ static void note_values(struct canon *canon, const struct canon_part *part)
             continue;
         }
         struct line *line = &canon->line[value->line];
-        LS_ASSERT(value->line < LINES && value->number <= NUMBER_MAX);
         line->present[value->number] |= !value->bound;
         line->last = value->number > line->last ? value->number : line->last;
         canon->used_lines |= 1ull << value->line;
@@ -497,7 +496,6 @@ unsigned canon_rank(const struct canon *canon, const struct value *value)
 {
     unsigned first, word = word_of(value->line, &first);
     uint64_t present = canon->quick.word[word] & ~1ull << first & ((2ull << (first + value->number)) - 1);
-    LS_ASSERT(first + value->number < 64);
     if (value->number == 0) {
         return 0;
     }

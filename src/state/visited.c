@@ -343,7 +343,6 @@ bool visited_has(const struct visited *visited, uint64_t fingerprint)
 
 static uint64_t count_one(struct visited *visited)
 {
-    LS_ASSERT(self < visited->workers);
     _Atomic uint64_t *tally = &visited->tally[self].count;
     uint64_t mine = atomic_load_explicit(tally, memory_order_relaxed) + 1;
     atomic_store_explicit(tally, mine, memory_order_relaxed);

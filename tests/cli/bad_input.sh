@@ -193,11 +193,11 @@ sed '0,/ connect a s1/s/ connect a s1/ connect a s9/' "$whole" >"$t"
 expect 2 "found 'connect a s9'" "$LOCKSTEP" replay "$t"
 
 # ---- the command line ----
-expect_line "lockstep: expected run, check, replay, debug, report, shrink, export, merge, triage, list or new (see lockstep --help), found the end of the line" "$LOCKSTEP"
+expect_line "lockstep: expected run, check, replay, debug, report, shrink, explain, export, merge, triage, list or new (see lockstep --help), found the end of the line" "$LOCKSTEP"
 for verb in real 'rnu;run' 'rport;report'; do
     hint=''
     [[ $verb != *\;* ]] || hint="; did you mean '${verb#*;}'?"
-    expect_line "lockstep: expected run, check, replay, debug, report, shrink, export, merge, triage, list or new (see lockstep --help), found '${verb%;*}'$hint" \
+    expect_line "lockstep: expected run, check, replay, debug, report, shrink, explain, export, merge, triage, list or new (see lockstep --help), found '${verb%;*}'$hint" \
         "$LOCKSTEP" "${verb%;*}"
 done
 expect_line "lockstep run: expected an option (see lockstep run --help), found '--sedes'; did you mean 'seeds'?" "$LOCKSTEP" run --sedes 3

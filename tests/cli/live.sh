@@ -64,6 +64,12 @@ starves broken-steps-aside "$once" served_under_weak_fairness "a and b wait for 
 for recipe in broken-gives-up-place broken-retry-loop broken-tries-again broken-full-name-order broken-keeps-for-itself; do
     starves $recipe "$scratch/forever.scn" served_under_weak_fairness "b waits for ever: .* $round"
 done
+# Owners of one process are judged one by one: ours serves each in turn, and these never serve the second one.
+scenario owners $'a owner=0: acquire release forever\nprocess a owner=1: acquire release forever' '' "holds $both"
+expect 0 '1 passed' "${check[@]}" "$scratch/owners.scn"
+for recipe in broken-tries-again broken-keeps-for-itself; do
+    starves $recipe "$scratch/owners.scn" served_under_weak_fairness "a owner=1 waits for ever: .* $round"
+done
 # And one that stops.
 expect 1 'b waits for ever: after step 19 nothing has to happen any more' "${check[@]}" --recipe broken-waits-for-absent \
     "$scratch/forever.scn"

@@ -67,4 +67,8 @@ fi
 # A recipe of another coordinator is refused.
 expect 3 'the recipe mutex is not for the coordinator redis' "$redis" check --recipe mutex "$here/two_clients.scn"
 
+
+# Coverage lists no codes of another coordinator's client library.
+expect 0 '1 passed' "$redis" run --coverage --recipe redis_mutex --out "$scratch/reports" scenarios/suite/redis/again.scn
+! grep -E '^(never )?told:' "$scratch/output" || failed=1
 finish

@@ -32,10 +32,11 @@ declare -A MAY=(
     [scenario]="base state trace recipes broken check coord sim api sim.h property.h replay"
     [replay]="base state trace check sim api sim.h scenario replay.h"
     [explore]="base state trace check sim api sim.h scenario replay"
+    [explain]="base state trace check sim api sim.h scenario replay explore"
     [fuzz]="base trace check coord sim api event.h sim.h scenario replay"
     [report]="base trace check coord sim api sim.h scenario replay"
     [program]="base cli api"
-    [cli]="base state trace check coord sim plugin api sim.h scenario replay explore fuzz report"
+    [cli]="base state trace check coord sim plugin api sim.h scenario replay explore explain fuzz report"
     [real]="base trace check api zookeeper"
 )
 # The recipe layers ask the world for these and never the system (D1).

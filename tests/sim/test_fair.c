@@ -4,6 +4,7 @@
 /* The base of liveness checks: which process waits, a world without further faults, and the channel of an
  * action, for weak fairness. */
 #include "scenario/recipes.h"
+#include "sim/waiters.h"
 
 #include <lockstep/sim.h>
 #include <setjmp.h>
@@ -84,6 +85,51 @@ static void test_who_waits_from_the_acquire_to_the_answer(void **state)
     world_close(world);
 }
 
+/* A program that acquires for two owners makes two waiters of its process. */
+static void test_owners_wait_one_by_one(void **state)
+{
+    struct world_options options = two_clients();
+    struct waiter list[WAITERS_MAX];
+    char name[WORLD_LABEL_MAX];
+    (void)state;
+    assert_int_equal(waiters_list(&options, list), 2);
+    options.program[0].ops[0] = (struct action){.kind = ACTION_ACQUIRE, .c = -1};
+    options.program[0].ops[1] = (struct action){.kind = ACTION_ACQUIRE, .owner = 1, .c = -1};
+    options.program[0].count = 2;
+    begin(&options);
+    assert_int_equal(waiters_list(&options, list), 3);
+    waiter_name(&options, &list[0], name);
+    assert_string_equal(name, "a");
+    waiter_name(&options, &list[1], name);
+    assert_string_equal(name, "a owner=1");
+    apply("a acquire owner=1");
+    assert_int_equal(waiters_waiting(list, 3), 2);
+    world_settle(world, STEPS_MAX, NULL, NULL);
+    assert_int_equal(waiters_waiting(list, 3), 0);
+    apply("b acquire");
+    assert_int_equal(waiters_waiting(list, 3), 4);
+    world_close(world);
+}
+
+/* With more pairs than there is room for, each process is one waiter. */
+static void test_many_owners_wait_together(void **state)
+{
+    struct world_options options = two_clients();
+    struct waiter list[WAITERS_MAX];
+    (void)state;
+    for (int p = 0; p < 2; p++) {
+        for (int i = 0; i < WORLD_PROGRAM_MAX; i++) {
+            options.program[p].ops[i] = (struct action){.kind = ACTION_ACQUIRE, .owner = (uint8_t)i, .c = -1};
+        }
+        options.program[p].count = WORLD_PROGRAM_MAX;
+    }
+    assert_int_equal(waiters_list(&options, list), WAITERS_MAX);
+    assert_false(list[0].all);
+    options.processes = 3;
+    assert_int_equal(waiters_list(&options, list), 3);
+    assert_true(list[0].all && list[1].all && list[2].all);
+}
+
 static void test_a_channel_is_whose_turn_it_is_and_not_what_is_said(void **state)
 {
     struct world_options options = two_clients();
@@ -151,6 +197,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_waits_from_the_acquire_to_the_answer),
+        cmocka_unit_test(test_owners_wait_one_by_one),
+        cmocka_unit_test(test_many_owners_wait_together),
         cmocka_unit_test(test_a_channel_is_whose_turn_it_is_and_not_what_is_said),
         cmocka_unit_test(test_nothing_fails_any_more),
         cmocka_unit_test(test_a_session_without_a_handle_ends),

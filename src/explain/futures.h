@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the lockstep authors */
+
+/* The futures of a state: a bounded search of its continuations, for one promise (docs/design/explain.md).
+ *
+ * Two questions can be asked. *Does a continuation break the promise?* The search ends at the first one that
+ * does. *Does a continuation keep it?* The search ends at the first one that comes to its end. At the end of
+ * a run the world is at rest and is judged there, and no caller has a step left. */
+#ifndef EXPLAIN_FUTURES_H
+#define EXPLAIN_FUTURES_H
+
+#include "scenario/run.h"
+
+#define FUTURES_STATES_MAX 100000 /* default bound of a search, in states */
+
+/* The acts of a directed run that are still to come: verbs of callers, and faults that no budget pays. In
+ * every continuation the acts of one process happen in this order, each at any moment. */
+struct script {
+    const struct action *action; /* the caller's; NULL if `count` is 0 */
+    int count;
+};
+
+struct futures_bounds {
+    uint64_t states_max; /* most states; 0 = no limit */
+    double until_s;      /* end on the monotonic clock, in s; 0 = none */
+    int64_t until_ms;    /* in timed worlds: a run counts as ended behind this time of its clock; 0 = none */
+};
+
+enum futures_answer {
+    FUTURES_NONE,      /* no continuation does so: all were searched */
+    FUTURES_SOME,      /* some continuation does so */
+    FUTURES_UNDECIDED, /* a bound or memory ended the search */
+};
+
+struct futures_found {
+    enum futures_answer answer;
+    uint64_t states;             /* distinct states that were searched, up to renaming */
+    uint64_t steps;              /* of FUTURES_SOME: steps of that continuation */
+    char first[WORLD_LABEL_MAX]; /* of FUTURES_SOME: its first step; "" = the present state is its end */
+    bool timed_out;              /* some run ended only because of `until_ms` */
+    const char *limit;           /* of FUTURES_UNDECIDED: the bound, as a clause */
+};
+
+struct futures;
+
+/* Opens searches of the futures of this run's states. `position` is that of the promise, which the run must
+ * judge and must not have violated. `waiter` is the one that has to be served, for a promise about waiting for
+ * ever, by its place in waiters_list(); -1 = the promise is judged by events. Returns NULL if memory is
+ * short. */
+struct futures *futures_open(struct run *run, int position, int waiter);
+void futures_close(struct futures *futures);
+
+/* From now on a state at rest is judged although a caller can act in it. A search of all runs does not judge
+ * such a state, but a random or shrunk run does, if its callers pause there. */
+void futures_judge_each_rest(struct futures *futures);
+
+/* Return whether a continuation of the present state breaks the promise, or keeps it. No step of `script` is
+ * done yet. The run is in its present state again afterwards, with its findings. Faults are those that are
+ * left in the budgets of the state. */
+void futures_break(struct futures *futures, const struct script *script, struct futures_bounds bounds,
+                   struct futures_found *found);
+void futures_keep(struct futures *futures, const struct script *script, struct futures_bounds bounds,
+                  struct futures_found *found);
+
+/* As futures_keep() without new faults: ends the budgets first. If the answer is FUTURES_NONE, later calls
+ * know that no state of this search has a continuation that keeps the promise. `left` names the first step of
+ * the script that is left; scripts of all calls are tails of one script. */
+void futures_keep_unharmed(struct futures *futures, const struct script *script, struct futures_bounds bounds,
+                           struct futures_found *found);
+
+/* Searches behind an enabled action of the present state, with the faults that are left in the budgets:
+ *
+ * - FUTURES_NONE: the promise at `position` holds in all runs behind the action.
+ * - FUTURES_SOME: a run breaks it, perhaps in the action itself.
+ *
+ * Prints nothing. The run is in its present state again afterwards. Verbs of a script are not among the
+ * continuations, so the answer is about runs of exploring scenarios. */
+void futures_behind(struct run *run, const struct action *choice, int position, struct futures_bounds bounds,
+                    struct futures_found *found);
+
+#endif
