@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Replays of runs that go round: of a lasso. Choices that are marks say from where on a process is hopeless
+/* Replays of runs that go round: of a lasso. Choices that are marks say from where on a waiter is hopeless
  * (never served again), and where the circle begins. The last choice leads back to the circle's beginning. */
 #ifndef REPLAY_LIVENESS_CIRCLE_H
 #define REPLAY_LIVENESS_CIRCLE_H
@@ -24,10 +24,9 @@ void round_close(struct round *round);
 bool round_is_mark(const char *label);
 bool round_is_circle(const char *label);
 
-/* Passes a mark that says that a process is never served again. With `asks`, searches all states that can
- * follow, and sets *states to their number. Otherwise returns HOPELESS_UNKNOWN. Returns HOPELESS_NO also
- * if the run has no such process. Unless the answer is HOPELESS_NO, the lasso gets the process and this
- * moment. */
+/* Passes a mark that says that a waiter is never served again. With `asks`, searches all states that can
+ * follow, and sets *states to their number. Otherwise returns HOPELESS_UNKNOWN. Returns HOPELESS_NO also if
+ * the run has no such waiter. Unless the answer is HOPELESS_NO, the lasso gets the waiter and this moment. */
 enum hopeless_answer round_hopeless(struct round *round, struct run *run, const char *label, bool asks,
                                     int *states);
 
@@ -37,7 +36,7 @@ bool round_is_hopeless(struct round *round, struct run *run, const char *label);
 /* Begins the circle in the present state. Returns false if states cannot be renamed or memory is short. */
 bool round_begin(struct round *round, struct run *run);
 
-/* Notes the possible channels and the waiting processes before this action is done. Has no effect outside of
+/* Notes the possible channels and the waiters that wait before this action is done. Has no effect outside of
  * the circle. */
 void round_step(struct round *round, struct run *run, const struct action *action);
 

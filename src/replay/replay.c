@@ -188,7 +188,7 @@ static enum replay_result drifted(struct replay *replay, int index, const char *
     return REPLAY_UNFIT;
 }
 
-/* ---- runs in which somebody waits for ever ---- */
+/* ---- runs in which a waiter waits for ever ---- */
 
 static bool is_mark(const struct replay *replay, int index)
 {

@@ -161,7 +161,7 @@ static void finish(struct following *f)
     }
 }
 
-/* At the end nothing has to happen any more, so a process that still waits waits for ever. */
+/* At the end nothing has to happen any more, so a waiter that still waits does so for ever. */
 static void judge_waiting(struct following *f)
 {
     static const char *const NAMES[] = {LASSO_ALWAYS, LASSO_FAIR};

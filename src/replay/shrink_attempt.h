@@ -79,7 +79,7 @@ const char *attempt_intern(struct attempt *attempt, const char *label);
 
 /* Follows `in`, until the property is violated or *out has `limit` choices; *out has the choices that were
  * done. Returns whether the run violates the property. A run that met a limit of the world does not count. A
- * circle has to close and to be fair. A process that a mark calls hopeless must not be served in any state
+ * circle has to close and to be fair. A waiter that a mark calls hopeless must not be served in any state
  * that can follow. */
 bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
                     struct attempt_list *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A lasso: a run that ends in a circle, as evidence that an owner waits for ever.
+/* A lasso: a run that ends in a circle, as evidence that a waiter (sim/waiters.h) waits for ever.
  *
  * Definition: the circle closes if its last state is its first state, up to renaming of growing numbers. It
  * is weakly fair if each channel (world_channel()) that is possible all the way round is served in it.
@@ -30,7 +30,7 @@ struct lasso {
     int channels;         /* number of channels possible in each state of the circle so far */
     char channel[LASSO_CHANNELS_MAX][WORLD_LABEL_MAX];
     bool taken[LASSO_CHANNELS_MAX]; /* whether the circle serves the channel */
-    int hopeless;      /* index of a waiter that the search found can never be served; -1 = none */
+    int hopeless;      /* place in waiters_list() of a waiter that can never be served; -1 = none */
     uint64_t stuck_at; /* number of steps after which `hopeless` can never be served */
 };
 
