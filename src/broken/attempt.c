@@ -135,7 +135,8 @@ void attempt_finish(struct attempt *attempt)
     attempt->stalled = false;
 }
 
-/* Ends an attempt. If a release is under way, reports FREED with `rc`. */
+/* Ends an attempt. If a release is under way, reports FREED with `rc`, except with frees_silently after the
+ * loss of the session. */
 static void finish_release(struct attempt *attempt, int rc)
 {
     bool silent = textbook_defects_of(attempt->book)->frees_silently && !attempt->book->session;
@@ -181,7 +182,8 @@ void attempt_fail(struct attempt *attempt, int rc)
     attempt_abandon(attempt);
 }
 
-/* Begins a callback. *counts says whether its answer is of the present session, and the attempt not done. */
+/* Begins a callback. Sets *counts to whether its answer is of the present session, the attempt is not done,
+ * and the recipe is not being stopped. */
 static struct attempt *enter(const void *data, struct outbox *out, bool *counts)
 {
     struct attempt *attempt = (struct attempt *)(uintptr_t)data;
@@ -211,7 +213,8 @@ static bool is_loss(int rc)
            rc == ZRUNTIMEINCONSISTENCY || rc == ZSSLCONNECTIONERROR;
 }
 
-/* Returns whether the session is gone: the request was not executed, and EXPIRED or AUTH_FAILED will come. */
+/* Returns whether the session is gone, so that EXPIRED or AUTH_FAILED will come. The request was not
+ * executed; only with ZAUTHFAILED it may have been. */
 static bool is_dead(int rc)
 {
     return rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE || rc == ZAUTHFAILED;
@@ -329,7 +332,8 @@ static int issue_create(struct attempt *attempt)
                         ZOO_EPHEMERAL_SEQUENTIAL, on_created, attempt);
 }
 
-/* Returns the length of the next longer ancestor than parent_end: 0 = none so far, 1 = "/" (of a chroot). */
+/* Returns the length of the shortest ancestor that is longer than parent_end, where 0 means no ancestor yet
+ * and 1 means "/" (of a chroot). */
 static size_t next_end(const struct attempt *attempt)
 {
     const char *path = lock_path(attempt);
@@ -350,7 +354,8 @@ static void parent_made(struct attempt *attempt)
 }
 
 /* Handles a missing ancestor of the ancestor being created. Tries "/" after the topmost one, because the
- * chroot may be missing; after a longer one, begins again at the top. */
+ * chroot may be missing; after a longer one, begins again at the top. Fails the acquire if "/" cannot be
+ * made. */
 static void parent_missing(struct attempt *attempt)
 {
     if (attempt->parent_end == 1) {
@@ -762,7 +767,8 @@ static int freed_code(int rc)
     return is_loss(rc) ? LS_EUNSURE : rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
 }
 
-/* Handles the answer to a delete. After a lost answer the delete is repeated (F82, F83). */
+/* Handles the answer to a delete. After a lost answer the delete is repeated (F82, F83), unless a defect
+ * gives up. */
 static void deleted(struct attempt *attempt, int rc)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
@@ -838,8 +844,8 @@ static void on_retry(void *ctx)
     ls_env_lock(book->env);
 }
 
-/* Handles a call that the client refused, so no callback comes (F16): memory is short, or the session is
- * dying. */
+/* Handles a call that the client refused, so no callback comes (F16), or a sync that the server refused. The
+ * timer `retry` repeats it, except after bad arguments, or if the watch to remove is gone. */
 static void refused(struct attempt *attempt, int rc)
 {
     attempt->busy = 0;

@@ -246,7 +246,8 @@ void textbook_stop(void *state)
     ls_env_unlock(env);
 }
 
-/* Returns the attempt of an owner that is held (`held`), or else pending; NULL if there is none. */
+/* Returns the attempt of an owner: with `held` the one that is held, otherwise the pending one; NULL if there
+ * is none. */
 static struct attempt *find(const struct textbook *book, int lock, int owner, bool held)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)

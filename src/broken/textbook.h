@@ -31,16 +31,16 @@ struct textbook_defects {
     bool guards_directory; /* guards writes by the lock's directory instead of its own node */
     /* Waiting. */
     bool waits_for_absent; /* "exists" with a watch, and sleeps if the predecessor is gone already (Z06) */
-    bool mixes_orders;     /* looks for a predecessor by whole name, but for the head by number (Z03) */
+    bool mixes_orders;     /* finds the head by number, a predecessor by number and whole name (Z03) */
     bool watches_parent;
     bool watches_first; /* Z38 */
     bool exists_watch;  /* "exists" with a watch; lists again if the predecessor is gone (Z29) */
     bool leaves_watch;
     bool requeues_if_gone; /* creates a new node if the predecessor went before it could be watched (C07) */
-    bool locks_twice;      /* takes the environment's mutex again, which it holds, in that case */
-    bool requeues_when_woken; /* creates a new node in that case and at each wake-up (Z16) */
+    bool locks_twice;      /* takes the held mutex again if the predecessor went before the watch */
+    bool requeues_when_woken; /* creates a new node at each wake-up, and as requeues_if_gone (Z16) */
     bool polls;
-    bool resets;      /* creates a new node in that case and after each reconnection (Z16) */
+    bool resets;      /* creates a new node after each reconnection, and as requeues_if_gone (Z16) */
     bool tries_again; /* deletes its node if it is not the first, and creates a new one */
     bool steps_aside; /* deletes its node if there are other contenders, and creates a new one */
     /* Lost answers and ended acquires. */

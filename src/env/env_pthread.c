@@ -5,9 +5,10 @@
  *
  *   FOLLOWING ---> LEADING ---> CALLING ---> FOLLOWING
  *
- *   FOLLOWING -> LEADING   run_timers: no thread leads
- *   LEADING   -> CALLING   run_timers: the earliest timer is due; the lead is free again
- *   CALLING   -> FOLLOWING the timer's function has returned
+ *   FOLLOWING -> LEADING    run_timers: no thread leads
+ *   LEADING   -> CALLING    run_timers: the earliest timer is due; the lead is free again
+ *   CALLING   -> FOLLOWING  the timer's function has returned, and another thread leads
+ *   CALLING   -> LEADING    the timer's function has returned, and no thread leads
  *
  * A timer's function may drop the mutex for seconds: it opens and closes handles, and calls users back. Then
  * another thread leads, so that other deadlines are kept meanwhile. Before each call, a thread must follow,
@@ -265,7 +266,8 @@ static void follow(struct ls_env *env)
 
 static int add_runner(struct ls_env *env);
 
-/* Offers the lead to a follower, which gets it with the mutex: when the timer's function drops that. */
+/* Offers the lead to a follower, or to a new thread if none follows. That thread leads once the timer's
+ * function drops the mutex; if it never does, this thread leads again. */
 static void offer_lead(struct ls_env *env)
 {
     env->led = false;

@@ -312,7 +312,8 @@ bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size)
     return well;
 }
 
-/* Clears the marks, so that the marks that a run reaches first follow from its input alone. */
+/* Clears the marks that were reached before a run, so that the marks of the run follow from its input
+ * alone. */
 static void forget_marks(const struct fuzz_driver *driver)
 {
     for (int i = -1; (i = coverage_take_mark(driver->recipe, i)) >= 0;) {

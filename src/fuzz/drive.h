@@ -49,8 +49,9 @@ struct fuzz_driver {
     struct action enabled[WORLD_ACTIONS_MAX];
 };
 
-/* Opens the world of the input's header, if it is not open already. Returns false if none can be made.
- * fuzz_run() does so by itself; a caller that measures the run alone calls this function before. */
+/* Opens the world of the input's header, if it is not open already, and begins a run in it. Returns false if
+ * none can be made. fuzz_run() does so by itself; a caller that measures the run alone calls this function
+ * before. */
 bool fuzz_enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
 
 /* Does a run. The driver is zero before its first run, apart from `recipe` and, if wanted, `situations.slot`.

@@ -141,7 +141,8 @@ static bool find(struct fuzz_driver *driver, const struct action *wanted,
     return false;
 }
 
-/* Writes decisions for *steps successive default steps, up to 16 in each. */
+/* Writes decisions for *steps successive default steps, up to 16 in each, and sets *steps to 0. Steps without
+ * room are dropped. Returns the size of the input. */
 static size_t put_default(uint8_t *out, size_t size, size_t room, int *steps)
 {
     for (; *steps > 0 && size < room; *steps -= *steps < 16 ? *steps : 16) {

@@ -55,7 +55,7 @@ struct header {
     uint8_t byte[FUZZ_HEADER];
 };
 
-/* A node in the lock's directory that is no contender; it sorts before all contenders. */
+/* A node in the lock's directory that is no contender; by name and by key, it sorts behind all contenders. */
 #define STRANGER "/locks/x/content"
 
 struct text {

@@ -13,10 +13,11 @@
  *   3       next sequence number          9..16   the programs of the clients
  *   4, 5    set of kinds of fault that this run does not have (swarm testing): bits 0 to 7, 8 to 15
  *
- * Decisions of one or two bytes follow. The high four bits of the first byte choose the kind of action, the
- * low four bits the client. Neither depends on the decisions before; an impossible decision is skipped. So a
- * decision can be inserted or deleted, and the others keep their meaning. Behind the decisions the default
- * schedule goes on until the programs have ended; then all faults end and rest is judged. */
+ * Decisions of one or two bytes follow. The high four bits of the first byte choose the kind of action. The
+ * low four bits choose the client; for FUZZ_DEFAULT, the number of steps. Neither depends on the decisions
+ * before; an impossible decision is skipped. So a decision can be inserted or deleted, and the others keep
+ * their meaning. Behind the decisions the default schedule goes on until the programs have ended; then all
+ * faults end and rest is judged. */
 #ifndef FUZZ_INPUT_FORMAT_H
 #define FUZZ_INPUT_FORMAT_H
 
@@ -55,7 +56,7 @@ enum fuzz_what {
     FUZZ_PAUSE,
     FUZZ_CRASH,
     FUZZ_REFUSE,
-    FUZZ_SERVER, /* lag, late, restart, sweep: faults of servers and directories */
+    FUZZ_SERVER, /* lag, late, restart, sweep, evict...: faults of servers, directories and contender nodes */
     FUZZ_CANCEL,
     FUZZ_ALLOC,
     FUZZ_WHATS

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Acquire, release and cancel: each begins or ends a claim, which mutex.c drives. */
+/* Acquire, release and cancel: they begin claims, count the levels of holds, and end claims. mutex.c drives a
+ * claim in between. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 

@@ -7,7 +7,8 @@
  * A claim is one attempt of one owner to hold one mutex, from the acquire until its node and its watch are
  * gone. It lies in its session's list:
  * - Up to LOCK_HELD, and in LOCK_TOMB, it belongs to its owner.
- * - From LOCK_RELEASING on, only its own completions, the session and the janitor can reach it.
+ * - From LOCK_RELEASING on, its owner cannot reach it. Its completions, the session, the janitor and the
+ *   close of its mutex can.
  * - In LOCK_DONE it is freed once it has no request in flight and no undelivered note. The read of its own
  *   node (revoke.c) counts as a request: the completion carries the claim's address. */
 #ifndef LOCK_CLAIM_H
@@ -31,7 +32,7 @@ enum lock_state {
     LOCK_HELD,
     LOCK_TOMB,      /* the hold was lost with its session or its node; its owner has not released it yet */
     LOCK_RELEASING, /* the owner has released the last level; the node is to be deleted */
-    LOCK_LEFTOVER,  /* ended without the lock, or a release that was answered early; the janitor's */
+    LOCK_LEFTOVER,  /* ended without a release, or its release was answered early; the janitor's */
     LOCK_DONE,      /* no node and no watch is left */
 };
 
@@ -45,7 +46,8 @@ enum {
 };
 
 /* Notes: callbacks that lock_queue_deliver() still has to call for a claim, one bit each. DONE, FREED, REVOKE
- * and LOST are the on_... functions of struct ls_mutex_ops, the others warnings of on_warning. */
+ * and LOST are the on_... functions of struct ls_mutex_ops. FOREIGN, LEFT, GONE and CAPACITY are warnings of
+ * on_warning. */
 enum {
     LOCK_NOTE_DONE = 1,
     LOCK_NOTE_FREED = 2,
@@ -68,8 +70,9 @@ enum lock_ear {
     LOCK_EAR_OFF, /* the own node is gone, may not be read, or needs no watch; a new one begins with DEAF */
 };
 
-/* After LOCK_LOST_SUSPECT lost creates in a row, each further create of a claim waits (session.c). The delay
- * grows up to LOCK_LOST_MAX losses. */
+/* After LOCK_LOST_SUSPECT creates in a row that were lost with the link and never applied, each further
+ * create of a claim waits (session.c). Unless the policy is LS_RETRY_TIMES, losses are counted up to
+ * LOCK_LOST_MAX. */
 enum { LOCK_LOST_SUSPECT = 8, LOCK_LOST_MAX = 20 };
 
 /* A blocking caller, on its stack. */
@@ -107,9 +110,12 @@ struct lock_claim {
     struct lock_place *place;
     struct ls_mutex *mutex; /* NULL once the mutex is closed */
     struct lock_call *call; /* the blocking caller that waits for the answer; NULL: a callback answers */
-    /* the taker that asks for this lease; NULL once the owner has the lease, and for other roles */
+    /* the taker that asks for this lease; NULL once all leases of the taker are granted, or this one has
+     * ended; NULL for other roles */
     struct lock_claim *taker;
-    char *ahead; /* name of the predecessor, from LOCK_ARMING until its watch is gone; NULL for a lease */
+    /* name of the predecessor, from LOCK_ARMING until the claim lists again, loses its session or is freed;
+     * NULL for a lease */
+    char *ahead;
     struct lock_branch tree[2]; /* in the session's trees, by watch_id and by owner */
     uint64_t owner;
     /* fencing token: czxid of the claim's node, or of the writer's if `under`; of a lost hold until
@@ -129,7 +135,7 @@ struct lock_claim {
     /* bytes of SetWatches for the longest watch that this claim may have; see packet_size.c */
     uint32_t reserved;
     uint32_t below;    /* claims below this one in the tree by watch_id */
-    uint16_t watch_id; /* context of its watches, from 1, different from that of all other claims */
+    uint16_t watch_id; /* context of its watches, except on a loan; from 1, unique in the session */
     uint16_t notes;    /* LOCK_NOTE_... */
     uint16_t lost;     /* creates lost with the link in a row and never applied, up to a bound: session.c */
     uint8_t state;     /* enum lock_state */
@@ -137,12 +143,13 @@ struct lock_claim {
     uint8_t ancestors; /* creates of ancestors in flight */
     uint8_t named : 1; /* the claim's node exists as far as is known, under `sequence` */
     uint8_t maybe : 1; /* a create was sent and its outcome is unknown */
-    uint8_t watching : 1;   /* a watch is set on `ahead`; for a lease, on the list of its place */
-    uint8_t searching : 1;  /* the flight is a sync and a list after it, so its list can prove absence */
-    uint8_t retry : 1;      /* waits for the retry timer; once ended, and for its watch, for the janitor's */
+    uint8_t watching : 1;  /* a watch is set on `ahead`; for a lease, on the list of its place */
+    uint8_t searching : 1; /* the flight searches: a sync, and a list behind it that can prove absence */
+    /* waits for the retry timer; if ended, or held with a watch to remove, for the janitor's timer */
+    uint8_t retry : 1;
     uint8_t try_only : 1;   /* the acquire must not wait */
     uint8_t told : 1;       /* the grant was delivered to the owner */
-    uint8_t dirty : 1;      /* clean-up outlasts the end of the claim: IDLE is told after the last such one */
+    uint8_t dirty : 1;      /* its clean-up outlasts its end; after the last leftover's, IDLE is told */
     uint8_t ear : 3;        /* enum lock_ear */
     uint8_t containers : 1; /* the ancestors that are in flight are created as containers */
     uint8_t aside : 1;      /* LOCK_CLAIMING: waits for the create timer */
@@ -174,7 +181,7 @@ bool lock_session_ready(const struct ls_session *session);
 /* Measure the session's belief: how long ago the last write or sync was sent whose answer proves that the
  * session lived (D12).
  * - lock_session_stamp(): before a write or sync is handed to the client. Returns whether it has stamped the
- *   moment. Only one request at a time is stamped.
+ *   moment: not while another stamped request is unanswered, nor if a proven belief has the age 0.
  * - lock_session_sent(): after the client took or refused the request with `zk_rc`. `stamped` is the result
  *   of lock_session_stamp(). The mutex stays held between the two calls.
  * - lock_session_answered(): when the answer is there. */
@@ -189,10 +196,11 @@ void lock_session_unclaimed(struct ls_session *session);
 /* Returns the ms for which the session's holders may still believe; 0 = they may not. */
 int lock_session_belief_left_ms(const struct ls_session *session);
 
-/* Returns whether a grant needs a new proof before it: half of the belief is over, or the link broke. */
+/* Returns whether a grant needs a new proof before it: there is none since the link broke, or half of the
+ * belief is over. */
 bool lock_session_stale(const struct ls_session *session);
 
-/* Sends a sync to renew the belief, unless such a sync is in flight or the session is not connected. */
+/* Sends a sync to renew the belief, unless such a sync is in flight or lock_session_ready() is false. */
 void lock_session_prove(struct ls_session *session);
 
 /* Starts the timer that renews the belief while a lock is held, unless the options forbid it. */
@@ -243,9 +251,10 @@ void lock_session_forget_listener(struct ls_session *session, struct ls_session_
 /* The watcher of all nodes on a handle on loan; its context is the loan. */
 void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
 
-/* Ends all claims, and sleeps until no request is in flight and, if connected, no claim is left. Returns
- * LS_OK; LS_EUNSURE if nodes are left to the end of the handle; LS_ELOST if the handle died with requests in
- * flight. */
+/* If the handle is dead, returns LS_OK and does nothing. Otherwise ends all claims and counts. Then sleeps
+ * until the handle dies, or no request is in flight and, if connected, no claim or count is left. Returns
+ * LS_OK; LS_EUNSURE if a node or a watch may stay until the end of the handle; LS_ELOST if the handle died
+ * with requests in flight. */
 int lock_loan_end(struct ls_session *session);
 
 /* Forgets the handle, and the requests in flight, which will never be answered. */
@@ -253,7 +262,8 @@ void lock_loan_give_back(struct ls_session *session);
 
 /* ---- credentials.c ---- */
 
-/* Returns LS_OK if the credentials and TLS of the options are valid and supported by the client library. */
+/* Returns LS_OK if the credentials of the options are valid, and the client library supports TLS or the
+ * options do not ask for it. Otherwise returns LS_EINVAL or LS_EUNSUPPORTED. */
 int lock_access_check(const struct ls_session_options *options);
 
 /* Returns whether the client library accepts the form of a connect string. */
@@ -300,7 +310,9 @@ bool lock_packets_ears_fit(const struct ls_mutex *mutex);
 void lock_packets_reserve(struct lock_claim *claim);
 void lock_packets_free(struct lock_claim *claim);
 
-/* Returns the bytes of SetWatches for a watch on a path of this size; returns whether `more` bytes fit. */
+/* - lock_packets_watch_size(): returns the bytes of SetWatches for a watch on a path of `path_size` bytes, to
+ *   which it adds the chroot.
+ * - lock_packets_fits(): returns whether `more` bytes fit beside the reserved ones. */
 uint32_t lock_packets_watch_size(const struct ls_session *session, size_t path_size);
 bool lock_packets_fits(const struct ls_session *session, uint64_t more);
 
@@ -317,15 +329,16 @@ struct ls_session *lock_blocking_begin(const struct ls_mutex *mutex, int *err);
 int lock_blocking_release(struct ls_mutex *mutex, uint64_t owner);
 
 /* Ends a blocking call that was started with the result `rc`, and closes its waiter. Sleeps until the answer
- * if rc is LS_OK. Returns the answer, or the other rc. The caller must not use the session after it, which
- * another thread may have closed. */
+ * if rc is LS_OK. Returns the answer's code, or `rc` if it is not LS_OK. The caller must not use the session
+ * after it, which another thread may have closed. */
 int lock_blocking_finish(struct ls_session *session, struct lock_call *call, int rc);
 
 void lock_blocking_drained(struct ls_session *session);
 
 /* ---- multi.c ---- */
 
-/* Returns whether the client library accepts these operations in each state of the connection. */
+/* Returns whether `ops` and `results` are not NULL, `count` is at least 1, and the client library accepts the
+ * type and path of each operation. */
 bool lock_multi_is_valid(int count, const zoo_op_t *ops, const zoo_op_result_t *results);
 
 /* Sends valid operations. After LS_OK the completion follows, after LS_ECLOSED or LS_EZK none does. */
@@ -334,18 +347,20 @@ int lock_multi_send(const struct ls_session *session, int count, const zoo_op_t 
 
 /* ---- delivery.c ---- */
 
-/* Convert a pointer to constant data, or NULL, to a distance that does not depend on the load address. */
+/* - lock_queue_ref(): converts a pointer to constant data, or NULL, to a distance that does not depend on the
+ *   load address.
+ * - lock_queue_deref(): converts the distance to the pointer. */
 struct ls_ref lock_queue_ref(const void *constant);
 const void *lock_queue_deref(struct ls_ref ref);
 
 void lock_queue_event(struct ls_session *session, enum ls_session_event event);
 
-/* Adds a note of a claim whose mutex is open. Without a mutex it does nothing. */
+/* Adds a note to a claim, and puts the claim into the queue. Does nothing after the close of its mutex. */
 void lock_queue_note(struct lock_claim *claim, uint16_t note);
 
 /* Ends an entry into the session: a call, a completion, an event or a timer. Unless a thread does so already,
  * calls callbacks until the queue is empty, dropping the mutex around each. Claims may be freed meanwhile.
- * Each other ..._deliver() calls one callback, and returns false if there was none. */
+ * Each other ..._deliver() delivers one entry of its kind, and returns false if none was due. */
 void lock_queue_deliver(struct ls_session *session);
 
 /* Ends an entry of a blocking call. A timer's thread calls the callbacks, so that callbacks of other owners
@@ -355,15 +370,17 @@ void lock_queue_hand_over(struct ls_session *session);
 /* Sleeps while holds(about) is true. The thread asks again after lock_queue_wake(). */
 void lock_queue_wait(struct ls_session *session, bool (*holds)(const void *about), const void *about);
 
-/* Does the same, and asks again after each entry into the session too. */
+/* Sleeps as lock_queue_wait() does, and asks again after each entry into the session too. */
 void lock_queue_wait_watching(struct ls_session *session, bool (*holds)(const void *about),
                               const void *about);
 
-/* Sleeps until no thread calls callbacks; sleeps until, besides, no thread opens or closes a handle. */
+/* - lock_queue_wait_told(): sleeps until no thread calls callbacks of the session.
+ * - lock_queue_wait_quiet(): sleeps until, besides, no thread opens or closes a handle. */
 void lock_queue_wait_told(struct ls_session *session);
 void lock_queue_wait_quiet(struct ls_session *session);
 
-/* Sleeps until no other thread sleeps on this session. The session's memory may be freed then. */
+/* Sleeps until no other thread sleeps in lock_queue_wait...(), except in this function. The session's memory
+ * may be freed then. */
 void lock_queue_wait_alone(struct ls_session *session);
 
 /* Wakes all threads that sleep in lock_queue_wait...(). */
@@ -371,7 +388,8 @@ void lock_queue_wake(struct ls_session *session);
 
 /* ---- requests.c ---- */
 
-/* Returns the ACL of the nodes that a mutex creates; of the session's options if `mutex` is NULL. */
+/* Returns the ACL for nodes that a mutex creates: of the mutex's options, else of the session's options, else
+ * the open one. `mutex` may be NULL. */
 const struct ACL_vector *lock_request_acl(const struct ls_session *session, const struct ls_mutex *mutex);
 
 /* Each sends one request, and marks it in claim->in_flight if the client takes it. Returns ZooKeeper's
@@ -401,7 +419,8 @@ int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completi
 /* Writes the path of the claim's own node. Returns false if it does not fit. */
 bool lock_request_path(const struct lock_claim *claim, char *out, size_t size);
 
-/* Returns whether the claim waits for an event on `path`: its predecessor's path, or the place of a lease. */
+/* Returns whether the claim's watch on its predecessor, or of a lease on the list, is set or to be set on
+ * `path`. */
 bool lock_request_is_ahead(const struct lock_claim *claim, const char *path);
 bool lock_request_is_own(const struct lock_claim *claim, const char *path);
 
@@ -410,8 +429,9 @@ bool lock_request_is_own(const struct lock_claim *claim, const char *path);
 /* Sends the requests that the claim's state asks for, as far as the session allows. May free the claim. */
 void lock_mutex_go(struct lock_claim *claim);
 
-/* Handles the loss of the session, its failure for good, or its close: a pending claim queues again or ends,
- * and a hold becomes a tomb. */
+/* Handles the loss of the session, its failure for good, or its close. A pending claim queues again, or ends
+ * if it must not wait. A hold becomes a tomb, or ends if its owner was not told of it. A lease that has a
+ * taker goes to the janitor. */
 void lock_mutex_session_lost(struct lock_claim *claim);
 
 /* Notes for on_lost, if the mutex has it, that the hold with this token has ended without its release. */
@@ -423,8 +443,9 @@ void lock_mutex_node_gone(struct lock_claim *claim);
 /* Lets a pending claim whose node is gone queue again, under a new attempt id. */
 void lock_mutex_begin_again(struct lock_claim *claim);
 
-/* Handles an event on a contender's node. If the claim waits for that node, it goes on. An event on its own
- * node goes to revoke.c. May free the claim. */
+/* Handles an event on `path`. If the claim's watch on its predecessor, or of a lease on the list, is set
+ * there, the claim goes on. An event on its own node goes to revoke.c. Other events are ignored. May free the
+ * claim. */
 void lock_mutex_hear(struct lock_claim *claim, int type, const char *path);
 
 /* Ends a pending claim without the lock: answers its owner, leaves node and watch to the janitor. */
@@ -458,11 +479,12 @@ void lock_mutex_leave(struct ls_session *session);
 
 /* ---- acquire.c ---- */
 
-/* Returns a new claim in LOCK_CLAIMING, without a request yet; NULL if memory is short. The owner has no
- * other claim on the mutex but a tomb, and a watch_id is free. */
+/* Returns a new claim in LOCK_CLAIMING, without a request yet; NULL if memory is short. Expects that the
+ * owner has no other claim on the mutex but a tomb, and that a watch_id is free. */
 struct lock_claim *lock_mutex_new_claim(struct ls_mutex *mutex, uint64_t owner, int timeout_ms);
 
-/* Do the two asynchronous calls, with an optional blocking caller. */
+/* Do the two asynchronous calls, with an optional blocking caller. An acquire returns 1 if the owner held the
+ * mutex already, and has one more level now. */
 int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call);
 int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call);
 
@@ -474,8 +496,8 @@ int lock_mutex_acquire_units(struct ls_mutex *line, uint64_t owner, uint32_t uni
 /* Returns whether an owner is a thread other than the calling one, which must not acquire in its name. */
 bool lock_mutex_is_of_another_thread(struct ls_env *env, uint64_t owner);
 
-/* Ends a claim whose mutex, or session on loan, is being closed. A pending claim is answered with
- * LS_ECLOSED, the janitor gives a held one back. */
+/* Ends a claim whose mutex, or session on loan, is being closed. A pending claim is answered with LS_ECLOSED.
+ * The janitor gives a held one back, and a tomb is dropped. */
 void lock_mutex_end(struct lock_claim *claim);
 
 /* Ends a claim in LOCK_TOMB. Frees it, unless a note or a read is still to come. */
@@ -509,8 +531,9 @@ int lock_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op,
 
 /* ---- rwlock.c ---- */
 
-/* Returns LS_OK if an owner may ask for this half of a read-write lock now, or the mutex is no half. Else
- * LS_EDEADLK for an upgrade, or LS_EALREADY while its acquire of the other half is pending. */
+/* Returns LS_OK if an owner may ask for this half of a read-write lock now, or the mutex is no half. Returns
+ * LS_EDEADLK for the write lock if the owner has or awaits the read lock. Returns LS_EALREADY for the read
+ * lock if the owner awaits the write lock. */
 int lock_rwlock_refuses(const struct ls_mutex *mutex, uint64_t owner);
 
 /* Returns whether the claim is a held write lock whose owner waits for the read lock: the reader's node takes
@@ -530,7 +553,7 @@ int lock_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint3
 
 bool lock_semaphore_is_taker(const struct lock_claim *claim);
 
-/* Returns the mutex that the owner of a claim knows: for a taker, the one of the leases. */
+/* Returns the mutex that the owner of a claim knows: for a taker, the one of the leases; else the claim's. */
 struct ls_mutex *lock_semaphore_face(const struct lock_claim *claim);
 
 /* Returns whether the mutex is that of a semaphore's leases, and the semaphore's line is closed or being
@@ -549,7 +572,8 @@ void lock_semaphore_look(struct lock_claim *lease, const struct String_vector *l
 /* Notes that the owner of the first of several leases has been told of all of them. */
 void lock_semaphore_told(struct lock_claim *first);
 
-/* Leaves the leases of a failing taker to the janitor. None is freed before lock_queue_deliver(). */
+/* Leaves the leases of a taker that fails, or queues again, to the janitor. None is freed before
+ * lock_queue_deliver(). */
 void lock_semaphore_give_up(struct lock_claim *taker);
 
 /* Returns whether the claim is a taker that may hold some of its leases and wait for the others. */
@@ -574,20 +598,21 @@ bool lock_semaphore_admits(const struct lock_claim *lease, const struct lock_vie
 
 /* ---- count.c ---- */
 
-/* Sends the requests that the session's counts ask for; repeats failed ones too, for the retry timer and for
- * a new connection. */
+/* - lock_count_go(): sends the requests that the session's counts ask for.
+ * - lock_count_again(): sends the failed ones too, for the retry timer and for a new connection. */
 void lock_count_go(struct ls_session *session);
 void lock_count_again(struct ls_session *session);
 
-/* The watcher of count nodes on a handle that the session opened; handles an event of a node's data or
- * existence. */
+/* - lock_count_on_event(): the watcher of count nodes on a handle that the session opened.
+ * - lock_count_hear(): handles an event of a node's data or existence on any handle. */
 void lock_count_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
 void lock_count_hear(struct ls_session *session, const char *path);
 
 void lock_count_session_lost(struct ls_session *session);
 void lock_count_drained(struct ls_session *session);
 
-/* Ends the count of a semaphore that is being closed; ends all counts of a loan that is being ended. */
+/* - lock_count_end(): ends the count of a semaphore that is being closed.
+ * - lock_count_end_all(): ends all counts of a loan that is being ended. */
 void lock_count_end(struct ls_semaphore *semaphore);
 void lock_count_end_all(struct ls_session *session);
 
@@ -607,7 +632,8 @@ void lock_parents_go(struct lock_claim *claim);
 /* Gives a claim that has ended, or whose release is answered early, to the janitor. */
 void lock_janitor_inherit(struct lock_claim *claim);
 
-/* Removes the watch and the node that an ended claim left. Finishes the claim if nothing is left. */
+/* Sends the removals of the watch and the node that a claim has left, which has ended or is being released.
+ * Finishes the claim if nothing is left. */
 void lock_janitor_go(struct lock_claim *claim);
 
 /* Notes that the watch has fired, or is removed. */
@@ -642,15 +668,16 @@ void lock_janitor_reap(struct lock_claim *claim);
 /* Reads the claim's own node with a watch, if the claim needs that watch and is deaf. */
 void lock_revoke_go(struct lock_claim *claim);
 
-/* Returns whether the claim's watch on its own node is set, and on this path; handles the event that
- * consumed it. */
+/* - lock_revoke_listens(): returns whether the claim's watch on its own node is set, and on this path.
+ * - lock_revoke_heard(): handles the event that consumed it. */
 bool lock_revoke_listens(const struct lock_claim *claim, const char *path);
 void lock_revoke_heard(struct lock_claim *claim, int type);
 
 /* Repeats a read that has failed. Called by the retry timer and at a new connection. */
 void lock_revoke_again(struct lock_claim *claim);
 
-/* Handles the loss of the session, and of the watch with it; handles the close of the handle. */
+/* - lock_revoke_lost(): handles the loss of the session, and of the watch with it.
+ * - lock_revoke_forget(): handles the close of the handle, which ends a read. */
 void lock_revoke_lost(struct lock_claim *claim);
 void lock_revoke_forget(struct lock_claim *claim);
 

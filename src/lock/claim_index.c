@@ -133,8 +133,8 @@ static struct lock_claim *top_of(const struct ls_mutex *mutex, uint64_t owner)
     return at;
 }
 
-/* Returns the tomb (`tomb`), or else the claim that is no tomb, of the owner of `top`; NULL if there is none.
- * The tree has at most one of each. */
+/* Returns a claim of the owner of `top`: with `tomb` the tomb, otherwise the claim that is no tomb; NULL if
+ * there is none. The tree has at most one of each. */
 static struct lock_claim *find(struct lock_claim *top, bool tomb)
 {
     if (!top || (top->state == LOCK_TOMB) == tomb)

@@ -160,8 +160,8 @@ static void tell_owner(const struct ls_mutex_ops *ops, struct ls_mutex *mutex, u
         ops->on_lost(mutex, owner, outcome->token); /* lock_mutex_note_loss() has checked on_lost */
 }
 
-/* Delivers LOCK_NOTE_REVOKE alone, after all other notes of its claim. If the owner has released the lock in
- * the callback of its grant, it is not asked to. */
+/* Delivers LOCK_NOTE_REVOKE alone, after all other notes of its claim. If the lock is no longer held, for
+ * example because the owner released it in the callback of its grant, the owner is not asked. */
 static void deliver_revoke(struct ls_session *session)
 {
     struct lock_claim *claim = session->notes;
@@ -275,7 +275,8 @@ static void wake_watching(struct ls_session *session)
             ls_env_wake(session->env, &drain->waiter);
 }
 
-/* Ends an entry into the session. Returns whether the queue has entries and no thread delivers them. */
+/* Ends an entry into the session. Returns whether there may be something to deliver, and no thread
+ * delivers. */
 static bool leave(struct ls_session *session)
 {
     lock_janitor_arm(session);

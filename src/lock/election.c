@@ -10,8 +10,9 @@
  *
  *   STANDING -> LEADING         on_done: the mutex was granted
  *   LEADING  -> STANDING        on_lost: the session or the node of the term is gone; stand_again()
- *   LEADING  -> (no candidate)  ls_election_resign() gives the mutex back STANDING -> (no candidate)
- *   ls_election_resign() cancels; on_done: the acquire failed
+ *   LEADING  -> (no candidate)  ls_election_resign() and leave_term() give the mutex back; a close; a refusal
+ *                               in stand_again()
+ *   STANDING -> (no candidate)  ls_election_resign() cancels; on_done: the acquire failed
  *
  * STANDING and LEADING are a pending and a held claim of the candidate, which the core of the mutex drives. A
  * pending claim outlives its session. The election adds a bit, `candidate`: whether a new claim follows a
@@ -87,8 +88,8 @@ static void drop_loss(struct ls_election *election)
         lock_mutex_drop_tomb(tomb);
 }
 
-/* Acquires the mutex again for a candidate that has no claim. Returns LS_OK, or the code with which the
- * candidacy has failed. */
+/* If a candidate has no claim but a tomb, and is not in a term of ls_election_lead(), acquires the mutex
+ * again. Returns LS_OK, or the code with which the candidacy has failed. */
 static int stand_again(struct ls_election *election)
 {
     if (!election->candidate || election->leading)
@@ -111,7 +112,8 @@ static void tell_failed(struct ls_election *election, int rc)
         ops_of(election)->on_failed(election, rc);
 }
 
-/* Notes whether the link is broken. Returns the token of the present term if that is a change, else 0. */
+/* If there is a term, notes whether the link is broken. Returns the token of the term if that is a change,
+ * else 0. */
 static int64_t note_link(struct ls_election *election, bool broken)
 {
     const struct lock_claim *term = lock_mutex_holder(&election->mutex, CANDIDATE);
@@ -343,8 +345,8 @@ int ls_election_start(struct ls_election *election)
     return rc;
 }
 
-/* Ends the candidate's claim. A grant that is not delivered yet is given back at its delivery
- * (begin_term). */
+/* Ends the candidate's claim. A grant that is not delivered yet is given back at its delivery (begin_term).
+ * Returns LS_ELOST if the term was lost before, else LS_OK. */
 static int leave_line(struct ls_election *election, struct lock_claim *claim)
 {
     if (!claim || claim->state == LOCK_TOMB) {

@@ -13,10 +13,10 @@
  * owner of an ended claim has its answer already. If it asks again, that is another claim and attempt id.
  *
  * A node that stays blocks all contenders behind it. So while the session lives, the janitor gives a node up
- * only if the server refuses to delete it. A request whose answer was lost with the link is repeated at the
- * next CONNECTED. Other failed requests are repeated by one timer for all claims of the session. If there is
- * no memory for the timer, the next entry into the session starts it. Without any entry, a node can stay as
- * long as the session. */
+ * only if the server refuses to delete it, or to list its parent. A request whose answer was lost with the
+ * link is repeated at the next CONNECTED. Other failed requests are repeated by one timer for all claims of
+ * the session. If there is no memory for the timer, the next entry into the session starts it. Without any
+ * entry, a node can stay as long as the session. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
@@ -167,7 +167,8 @@ static void forget_node(struct lock_claim *claim)
     claim->maybe = 0;
 }
 
-/* Leaves a node that the server refuses to delete to the session's end, with a warning. */
+/* Leaves a node to the session's end, with a warning. The server refuses to delete the node, or to list its
+ * parent for a search. */
 static void give_up(struct lock_claim *claim, int zk_rc)
 {
     LS_SOMETIMES("node-is-left-to-its-session");

@@ -133,7 +133,8 @@ static bool in_flight(const struct ls_session *session)
 }
 
 /* Returns whether a session that ends must wait: for answers of an open handle and, if connected, until no
- * claim and no count is left. If the janitor has no timer (`unarmed`), no event might end the second wait. */
+ * claim and no count is left. The second wait is left out if the janitor has no timer (`unarmed`), because no
+ * event might end it. */
 static bool is_ending(const void *about)
 {
     const struct ls_session *session = about;

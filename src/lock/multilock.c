@@ -10,7 +10,7 @@
  *
  *   ASKING    -> ASKING     restart(): a member that was granted is lost; all are asked for again
  *   ASKING    -> HELD       on_done: the last member was granted
- *   ASKING    -> ENDED      on_done: a member was refused, or the acquire is to stop (`rc`)
+ *   ASKING    -> ENDED      on_done, acquire(): a member was refused, or the acquire is to stop (`rc`)
  *   HELD      -> RELEASING  give_level_back(): the last level
  *   RELEASING -> ENDED      on_freed: all members have answered
  *   HELD      -> LOST       on_lost: a member is lost; the others are given back

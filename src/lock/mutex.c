@@ -4,38 +4,44 @@
 /* Reentrant mutex.
  *
  *   (no claim) --> CLAIMING <--> PREPARING
- *                  |   ^  |
- *                  |   |  '-------------> SEARCHING --> IDENTIFYING
- *                  |   '-------------------' |  ^           |   |
- *                  |                         |  '-----------'   |
- *                  +--> LISTING <-----------------------------> +
- *                  |    |   ^  ^
- *                  |    v   |  '-------.
- *                  +-> ARMING ---> WAITING
- *                  |      '--> HELD
- *                  +-> TAKING ---> RELEASING
+ *                  |   ^ ^
+ *                  |   | '-----------------.
+ *                  |   v                   |
+ *                  |   SEARCHING <--> IDENTIFYING
+ *                  |   ^                   |
+ *                  v   |                   |
+ *                  LISTING <---------------'
+ *                  |   ^ ^
+ *                  |   | '----------.
+ *                  |   v            |
+ *                  |   ARMING --> WAITING
+ *                  |   |
+ *                  v   v
+ *                  HELD, TAKING --> RELEASING --> (no claim)
  *                  |
- *                  '--> HELD ---> RELEASING ---> (no claim)
- *                         |
- *                         '--> TOMB ---> (no claim)          every pending state --> LEFTOVER ---> (no claim)
+ *                  '--> TOMB --> (no claim)                  every pending state --> LEFTOVER --> (no claim)
  *
- *   CLAIMING    -> HELD, ARMING   claimed: by a create and a list in one flight; the node is first, or not
+ *   CLAIMING    -> LISTING        first_done: the node was created; the list of the same flight ranks it
  *   CLAIMING    -> PREPARING      claimed: the parent is missing; parents.c creates it and comes back
- *   CLAIMING    -> SEARCHING      claimed: the create's outcome is unknown, or its node is gone from the list
+ *   CLAIMING    -> SEARCHING      claimed: the create's outcome is unknown, or its answer has no sequence
  *   SEARCHING   -> CLAIMING       searched: after a sync, no node of the parent carries the attempt id
  *   SEARCHING   -> IDENTIFYING    searched: one node does
- *   IDENTIFYING -> HELD, ARMING   identified: the node is of this session, its czxid came with the same read
+ *   IDENTIFYING -> LISTING        first_done: the node is of this session, its czxid came with the same read
  *   IDENTIFYING -> SEARCHING      identified: the node is gone again
  *   IDENTIFYING -> CLAIMING       identified: the node is another session's (F81); with a new attempt id
- *   LISTING     -> HELD, ARMING   rank_by_list
+ *   LISTING     -> HELD, ARMING   rank_by_list: the node is first, or not
  *   LISTING     -> SEARCHING      rank_by_list: the claim's node is not in the list
  *   ARMING      -> WAITING        on_watched: the watch stands on the nearest predecessor
  *   ARMING      -> LISTING        on_watched: the predecessor is gone, and the get left no watch (F66)
  *   ARMING      -> HELD           on_room_watched: of a lease, whose list says that there is room now
- *   WAITING     -> LISTING        lock_mutex_on_event: a wake-up is a hint, not a grant
+ *   ARMING      -> SEARCHING      on_room_watched: of a lease, whose node is not in that list
+ *   WAITING     -> LISTING        lock_mutex_hear: a wake-up is a hint, not a grant; or a new capacity
  *   any -> HELD is any -> TAKING for a contender in the line of a semaphore; see semaphore.c
  *   HELD        -> RELEASING      lock_mutex_release: the last level; janitor.c deletes the node and answers
  *   HELD        -> TOMB           bury: the session or the node is lost
+ *   HELD        -> LEFTOVER       bury: likewise, before the grant was delivered; lock_mutex_end: a close
+ *   HELD        -> SEARCHING      lock_semaphore_look: of a lease whose taker still lacks others
+ *   RELEASING   -> LEFTOVER       janitor.c: the release is answered before its end
  *   pending     -> LEFTOVER       lock_mutex_fail: deadline, cancel, error; janitor.c removes node and watch
  *   pending     -> CLAIMING       lock_mutex_session_lost: anew, with a new attempt id
  *
@@ -59,9 +65,9 @@
  *   no node (-101)    PREPARING; after a refused ancestor ENOAUTH or EZK
  *   exists (-110)     SEARCHING: only an earlier create of the claim can have its attempt id
  *   no permission     ENOAUTH
- *   other refusal     EZK (bad path: EINVAL)
+ *   other refusal     EZK (bad path: EINVAL; credentials refused: EAUTHFAILED)
  *   session dying     CLAIMING; the event of the session's end is about to come
- *   refused at once   no list is sent; -9 as session dying, -5 by the retry timer, else EZK
+ *   refused at once   no list is sent; -9 as session dying, -5 by the retry timer, else as other refusals
  *   list refused      LISTING, by the retry timer, after the create's answer
  *   at once
  *   cancelled         the owner has its answer already; the flight is awaited, then the janitor deletes by
@@ -754,8 +760,8 @@ static void send_flight(struct lock_claim *claim)
     send_list(claim);
 }
 
-/* Sends the list after a wake-up. After a long wait, a sync goes before the list to renew the belief for the
- * grant. It costs no round trip of its own. */
+/* Sends the list of LOCK_LISTING. If the belief is stale, a sync goes before the list to renew the belief for
+ * the grant. The sync costs no round trip of its own. */
 static void send_relist(struct lock_claim *claim)
 {
     if (lock_session_stale(session_of(claim))) {

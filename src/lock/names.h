@@ -26,7 +26,7 @@ enum lock_role {
     LOCK_ROLE_LATCH,  /* a candidate of an election, as of LeaderLatch */
 };
 
-/* The kind of a child of the lock's parent, by its key. The key is the text after the last marker of the lock
+/* The kind of a child of the lock's path, by its key. The key is the text after the last marker of the lock
  * ("lock-", "lease-", "latch-", or "__READ__" and "__WRIT__"), or the whole name. */
 enum lock_key {
     LOCK_KEY_CONTENDER, /* the key is exactly ten digits */
@@ -78,16 +78,17 @@ struct lock_view {
 /* Returns the first name in a list that begins with a prefix, or NULL. */
 const char *lock_names_find(const struct String_vector *list, const char *prefix);
 
-/* Sets *view to a list as the contender sees it whose name begins with `prefix`. The order of the list has no
- * meaning (F57). Contenders stand in line in the order of their keys:
+/* Sets *view to a list as one contender sees it, the one whose name begins with `prefix`. The order of the
+ * list has no meaning (F57). Contenders stand in line in the order of their keys:
  * - A reader with the key of a writer, which is a downgrade (rwlock.c), stands behind that writer.
  * - Other equal keys, which only an exhausted counter makes (F49), are ordered by the whole name. */
 void lock_names_view(enum lock_role role, const struct String_vector *list, const char *prefix,
                      struct lock_view *view);
 
-/* Sets unread[i] if no contender of this process will look at the i-th name of a list. Contenders of this
- * process have `id`, but for its last 4 bytes. A contender looks at its own name, at the nearest contender
- * before it, at keys that are not ten digits, and at the largest sequence. */
+/* Sets unread[i] to whether no contender of this process will look at the i-th name of a list. The role is
+ * not that of leases, which count all names. Contenders of this process have `id`, but for its last 4 bytes.
+ * A contender looks at its own name, at the nearest contender that it waits for, at keys that are not ten
+ * digits, and at the largest sequence. */
 void lock_names_unread(enum lock_role role, const struct String_vector *list, const uint8_t id[16],
                        bool *unread);
 

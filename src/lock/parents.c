@@ -33,9 +33,9 @@ static bool lacks_containers(const struct lock_claim *claim, int rc)
     return (rc == ZUNIMPLEMENTED || rc == ZBADARGUMENTS) && claim->containers;
 }
 
-/* Keeps in first_rc the last code after which the ancestors are created again: an unsure one, or one of
- * servers that lack containers. Keeps the first other refusal in zk_rc. ZNONODE is one for the topmost
- * ancestor only. */
+/* Keeps in first_rc the last code after which the ancestors are created again. That is an unsure one, one of
+ * a request that may succeed later, or one of servers that lack containers. Keeps the first other refusal but
+ * ZNODEEXISTS in zk_rc. ZNONODE is a refusal for the topmost ancestor only. */
 static void note(struct lock_claim *claim, int rc, bool topmost)
 {
     switch (lock_session_verdict(rc)) {

@@ -148,8 +148,8 @@ static void *watch_context(const struct lock_claim *claim)
     return loan_of(claim) ? claim->place->session->loan : (void *)(uintptr_t)claim->watch_id;
 }
 
-/* Returns the predecessor's path in new memory, or NULL. The path may be longer than PATH_SIZE, because
- * another client has chosen the name. */
+/* Returns the predecessor's path in new memory, or NULL if memory is short. The path may be longer than
+ * PATH_SIZE, because another client has chosen the name. */
 static char *ahead_path(const struct lock_claim *claim)
 {
     size_t name_size = strlen(claim->ahead) + 1;

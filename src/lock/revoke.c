@@ -19,12 +19,13 @@
  *   LATER     -> DEAF       lock_revoke_again: the retry timer, or a new connection
  *   LISTENING -> READING    lock_revoke_heard: CHANGED, by way of DEAF; the event does not tell the contents
  *   LISTENING -> OFF        lock_revoke_heard: DELETED, mostly by the holder's release; or on_unlistened
+ *   DEAF      -> LATER, OFF lock_revoke_go: the client refused the read at once
  *   any       -> DEAF       lock_revoke_lost: the session is gone; READING stays until the read is answered
  *
  * - No state of the ear delays the claim. A release sends its delete behind a read in flight, and the watch
  *   that this read sets fires with the delete.
  * - A pending claim has no such watch: the first read after the grant finds an earlier request in the node.
- *   Only a taker in LOCK_TAKING has one, to learn of the end of its node (semaphore.c).
+ *   Only a taker of several leases in LOCK_TAKING has one, to learn of the end of its node (semaphore.c).
  * - A node that was not written after its creation (version 0) contains no request.
  *
  * The asker's side is one set of the node, which is not repeated. If its answer is lost, the asker is unsure,

@@ -26,8 +26,8 @@
  *   Why. All takers in LOCK_TAKING but one have lost their node in the line, and learn of that by the watch.
  *   Checked by. scenarios/explore/semaphore_several_evicted_2.scn.
  *
- * If an acquire fails or its session is lost, its leases go to the janitor. Until the acquire is answered,
- * claim->taker of its leases is set, and claim->told is not. */
+ * If an acquire fails or its session is lost, its leases go to the janitor. Until all leases of an acquire
+ * are granted, claim->taker of each is set. claim->told is set when the owner is told. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 

@@ -10,12 +10,14 @@
  *                     LOST <--- any open state ---> FAILED          every state ---> CLOSED
  *
  *   any open   -> CONNECTED   on_connected: a handshake ended, with the same session id or the first one
- *   CONNECTED  -> SUSPENDED   on_suspended: the established link is gone (F2)
+ *   CONNECTED  -> SUSPENDED   on_suspended: the established link is gone (F2); from READ_ONLY likewise
  *   any open   -> READ_ONLY   on_read_only: a handshake ended with a server that is cut off from its quorum
  *   any open   -> LOST        lose: expired, or replaced by the server without an event (Z44)
  *   LOST       -> CONNECTING  on_reopen_timer: the old handle is closed, then a new one is opened;
  *                             or lent_handle.c
- *   any open   -> FAILED      fail: credentials refused, no memory, or no handle and the policy is exhausted
+ *   CONNECTING -> LOST        open_handle: no handle could be opened; the retry timer opens the next one, or
+ *                             ls_session_start() fails and the session is NEW again
+ *   open, LOST -> FAILED      fail: credentials refused, no memory, or no handle and the policy is exhausted
  *
  * Requests are sent in CONNECTED alone. In other states the client would queue them, and each would make it
  * try to connect at once (F11, F12). After an answer that the session is over (`dying`), none is sent either:
@@ -765,8 +767,8 @@ static void end_session(struct ls_session *session)
     lock_queue_wait_quiet(session);
 }
 
-/* Closes a session that no other thread is closing. Before it returns, all threads that wait for its end have
- * left, so the session's memory may go. */
+/* Closes a session that no other thread is closing. With the result LS_ELOST the session stays open. Before
+ * the function returns, all threads that wait for the session's end have left, so its memory may go. */
 static int close_session(struct ls_session *session)
 {
     session->closing = 1;

@@ -294,8 +294,8 @@ void lock_telemetry_asks(struct ls_session *session, const char *path)
     lock_telemetry_log(session, LS_LOG_DEBUG, "%s: asked to give the lock back", path);
 }
 
-/* Counts a failed request. If it came too late, or the session was ending, that is no error
- * (LS_LOG_DEBUG). */
+/* Counts and logs a failed request. A lost answer has the level LS_LOG_INFO. A request that came too late, or
+ * met the session's end, is no error (LS_LOG_DEBUG). */
 void lock_telemetry_ask_answered(struct ls_session *session, int rc, int zk_rc)
 {
     struct ls_session_counters *counters = session_counters(session);

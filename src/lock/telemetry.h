@@ -15,7 +15,8 @@ struct lock_claim;
 __attribute__((format(printf, 3, 4))) void
 lock_telemetry_log(struct ls_session *session, enum ls_log_level level, const char *format, ...);
 
-/* Returns whether lines wait; writes one with the mutex dropped, and returns false if there was none. */
+/* - lock_telemetry_waiting(): returns whether lines wait.
+ * - lock_telemetry_deliver(): writes one with the mutex dropped, and returns false if there was none. */
 bool lock_telemetry_waiting(const struct ls_session *session);
 bool lock_telemetry_deliver(struct ls_session *session);
 
@@ -41,7 +42,7 @@ void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc);
 void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, int zk_rc);
 void lock_telemetry_lost(const struct lock_claim *claim, const char *how); /* "its session" */
 
-/* Count and log revocation. Of a holder: a request was found, was told to the owner, could not be read. Of an
+/* Count or log revocation. Of a holder: a request was found, was told to the owner, could not be read. Of an
  * asker: a request was sent to the holder at a path, was answered. */
 void lock_telemetry_asked(const struct lock_claim *claim);
 void lock_telemetry_revoked(const struct lock_claim *claim);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The functions of the C library that a recipe may call: those that depend on their arguments alone. The list
- * has the allowed functions, because no list of forbidden ones can be complete. */
+/* The functions of the C library that a recipe may call. Their results depend on their arguments alone, or
+ * imports_redirect() replaces them, or they end a failed process. The list has the allowed functions, because
+ * no list of forbidden ones can be complete. */
 #include "base/assert.h"
 #include "coord/coordinator.h"
 #include "plugin/plugin.h"
@@ -125,8 +126,8 @@ static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
     return false;
 }
 
-/* Refuses a blocking call of a client library: one with an asynchronous twin, whose name has an "a" behind
- * the first "_". */
+/* Refuses a function that the simulated client does not have, and a blocking call of a client library. A
+ * blocking call has an asynchronous twin, whose name has an "a" behind the first "_". */
 static bool is_client_call_allowed(const char *name, char why[PLUGIN_WHY_MAX])
 {
     char twin[64];

@@ -32,7 +32,8 @@ struct object;
 struct object *object_open(const char *path, char why[PLUGIN_WHY_MAX]);
 void object_close(struct object *object);
 
-/* Returns the index-th imported name; NULL behind the last. It lives as long as the object. */
+/* Returns the index-th imported name that is not weak; NULL behind the last. It lives as long as the
+ * object. */
 const char *object_import(const struct object *object, int index);
 
 /* Writes the index-th relocation slot, as an offset from the load address. *name is the imported function
@@ -64,7 +65,8 @@ void imports_redirect(const struct object *object, uintptr_t base);
  * watched. */
 bool guard_watch(const struct object *object, uintptr_t base);
 
-/* Guards the steps of a recipe that is linked in: a crash or an endless loop violates contract_is_kept. */
+/* Guards the steps of a recipe that is linked in: a crash or an endless loop violates contract_is_kept. Does
+ * nothing after guard_watch(), which guards more. */
 void guard_watch_program(void);
 
 #endif

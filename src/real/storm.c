@@ -7,6 +7,8 @@
  *     ^                |            |
  *     '------hit-------'<-----------'        RUNNING --its rounds are done--> DONE
  *
+ * If a worker that is DOWN has no rounds left, it is DONE too.
+ *
  * The parent has no threads, so that it may fork at any time. It looks at the time every few milliseconds. It
  * follows the workers by the journal, which it reads while they write it. */
 #include "real/storm.h"
@@ -45,7 +47,7 @@ struct storm_worker {
     bool doomed;         /* SIGKILL will be sent when the worker halts */
     int64_t continue_ms; /* STOPPED: earliest time to go on */
     int64_t patience_ms; /* STOPPED: time to go on in any case */
-    int64_t token;       /* STOPPED: goes on only after a section with a larger token; 0 = does not wait */
+    int64_t token;       /* STOPPED: waits for a larger token than this, see may_continue(); 0 = does not */
     int64_t spared_until_ms; /* earliest time of the next stop */
 };
 
@@ -235,7 +237,7 @@ static int slack_ms(const struct storm *storm)
     return storm->result->session_timeout_ms * (100 - REAL_MARGIN_PERCENT) / 100;
 }
 
-/* Returns the length of a stop in ms. In a strict run it is at most STOP_MS_MIN and half of the slack; the
+/* Returns the length of a stop in ms. In a strict run it is at most STOP_MS_MIN plus half of the slack; the
  * other half is for delays of the machine. In a long-stop run the stop outlasts the session: a server whose
  * tick is at most half of the timeout ends the session within 1.5 timeouts (F27). */
 static int stop_length_ms(struct storm *storm)
@@ -268,7 +270,8 @@ static void kill_worker(struct storm *storm, int slot)
     kill(storm->workers[slot].pid, SIGKILL);
 }
 
-/* Handles a worker that has halted. In a long-stop run it goes on after a section of another worker. */
+/* Handles a worker that has halted, and kills it if it is doomed. In a long-stop run it goes on after a
+ * section with a larger token, if one is still possible. */
 static void on_halt(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];

@@ -16,8 +16,8 @@ enum real_mode {
     REAL_MODES
 };
 
-/* Time for which a worker believes after the last answer of a server, in percent of the session timeout. The
- * rest is for its writes, and for stops within them. */
+/* Time for which a worker believes, from the send of the last write or sync with an answer, in percent of the
+ * session timeout. The rest is for its writes, and for stops within them. */
 enum { REAL_MARGIN_PERCENT = 50 };
 
 /* The exit status of a worker. */

@@ -4,7 +4,7 @@
 /* The invariants of a session and its claims. They hold whenever no call, callback or timer is inside of
  * the library:
  * - a claim has only watches, requests and timers that fit its state,
- * - session->leftovers and ->reserved are the sums over the claims,
+ * - session->leftovers is the number of leftovers, and ->reserved the sum over claims and shared counts,
  * - the questions of mutex.h agree with each other and with the claims,
  * - data that no step will read is cleared, so that states that behave alike have equal bytes.
  * The library does not contain this file. */

@@ -9,8 +9,9 @@
 
 #include <lockstep/mutex.h>
 
-/* Returns NULL, or the text of a call that accepted a malformed argument. `mutex` is an open mutex of
- * `session`. Such arguments are malformed in each state, so one call for each session is enough. */
+/* Returns NULL, or the text of a call that accepted a malformed argument or refused a valid one. `mutex` is
+ * an open mutex of `session`. Such arguments are malformed in each state, so one call for each session is
+ * enough. */
 const char *lock_arguments_taken(struct ls_session *session, struct ls_mutex *mutex);
 
 /* Returns NULL, or the text of a call that was not refused with the right code. `mutexes` are `count`

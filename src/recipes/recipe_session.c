@@ -99,7 +99,8 @@ void recipe_canon(const void *memory, struct ls_rename *rename)
     for (const struct lock_claim *claim = session->claims; claim; claim = claim->next) {
         rename->zxid(rename, &claim->czxid);
         rename->attempt(rename, claim->attempt);
-        /* The count has an effect from LOCK_LOST_SUSPECT on, and each lost create takes a fault. */
+        /* Each lost create takes a fault. If a run has too few faults for LOCK_LOST_SUSPECT of them, the
+         * count has no effect. */
         if (rename->faults_max < LOCK_LOST_SUSPECT)
             rename->delay(rename, &claim->lost, sizeof claim->lost);
         if (claim->named)

@@ -21,7 +21,10 @@ int recipe_init_session(struct ls_session *session, struct ls_session_listener *
                         const struct ls_session_ops *ops, struct ls_env *env,
                         const struct ls_recipe_config *config, const struct ls_session_options *options);
 
-/* Allocates zeroed memory for `count` locks of `size` bytes, NULL if memory is short; frees it. */
+/* - recipe_alloc_locks(): returns zeroed memory for `count` locks of `size` bytes, or NULL if memory is
+ *   short.
+ * - recipe_free_locks(): frees it.
+ * Both take the environment's mutex. */
 void *recipe_alloc_locks(struct ls_env *env, int count, size_t size);
 void recipe_free_locks(struct ls_env *env, void *locks);
 

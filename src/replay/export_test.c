@@ -149,7 +149,8 @@ static void put_literal(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Writes text into a comment. Characters that could end the comment, or begin another, become dots. */
+/* Writes text into a comment. Characters that could end the comment or begin another, backslashes, and all
+ * but printable ASCII become dots. */
 static void put_comment(FILE *out, const char *text)
 {
     for (const char *at = text; *at; at++) {

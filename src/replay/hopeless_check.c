@@ -24,7 +24,8 @@ struct look {
     struct action *action;
 };
 
-/* Keeps the present state if it is new. The answer is about this state alone. */
+/* Keeps the present state if it is new. Answers for this state alone: HOPELESS_YES if the waiter waits in it,
+ * HOPELESS_UNKNOWN if it cannot be kept. */
 static enum hopeless_answer visit(struct look *look)
 {
     LS_ASSERT(look->images >= 0 && look->images <= look->states && look->states <= HOPELESS_STATES_MAX);

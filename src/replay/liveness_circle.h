@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Replays of runs that go round: of a lasso. Choices that are marks say from where on a process is hopeless
+/* Replays of runs that go round: of a lasso. Choices that are marks say from where on a waiter is hopeless
  * (never served again), and where the circle begins. The last choice leads back to the circle's beginning. */
 #ifndef REPLAY_LIVENESS_CIRCLE_H
 #define REPLAY_LIVENESS_CIRCLE_H
@@ -19,13 +19,14 @@ struct round {
 void round_start(struct round *round);
 void round_close(struct round *round);
 
-/* Return whether a label is a mark, or the mark of a circle. The choice has no index. */
+/* Return whether a label is a mark, and whether it is the mark of a circle. The label is that of a choice
+ * without an index. */
 bool round_is_mark(const char *label);
 bool round_is_circle(const char *label);
 
-/* Passes a mark that says that a process is never served again. With `asks`, searches all states that can
+/* Passes a mark that says that a waiter is never served again. With `asks`, searches all states that can
  * follow, and sets *states to their number. Otherwise returns HOPELESS_UNKNOWN. Returns HOPELESS_NO also if
- * the run has no such process. */
+ * the run has no such waiter. Unless the answer is HOPELESS_NO, the lasso gets the waiter and this moment. */
 enum hopeless_answer round_hopeless(struct round *round, struct run *run, const char *label, bool asks,
                                     int *states);
 
@@ -35,7 +36,8 @@ bool round_is_hopeless(struct round *round, struct run *run, const char *label);
 /* Begins the circle in the present state. Returns false if states cannot be renamed or memory is short. */
 bool round_begin(struct round *round, struct run *run);
 
-/* Notes which actions are possible before this one is done. Has no effect outside of the circle. */
+/* Notes the possible channels and the waiters that wait before this action is done. Has no effect outside of
+ * the circle. */
 void round_step(struct round *round, struct run *run, const struct action *action);
 
 /* Ends the circle behind its last action. Returns NULL, with violations in the run's findings. If the circle

@@ -164,7 +164,7 @@ static enum replay_result tell_end(struct replay *replay)
 
 /* ---- the choices ---- */
 
-/* Complains that a choice does not fit, and lists the actions that are possible there. */
+/* Complains that a choice does not fit, and lists up to six of the actions that are possible there. */
 static enum replay_result drifted(struct replay *replay, int index, const char *why)
 {
     const struct trace *trace = replay->trace;
@@ -188,7 +188,7 @@ static enum replay_result drifted(struct replay *replay, int index, const char *
     return REPLAY_UNFIT;
 }
 
-/* ---- runs in which somebody waits for ever ---- */
+/* ---- runs in which a waiter waits for ever ---- */
 
 static bool is_mark(const struct replay *replay, int index)
 {
@@ -197,8 +197,8 @@ static bool is_mark(const struct replay *replay, int index)
            (round_is_circle(choice->label) || lasso_read_mark(&replay->run, choice->label) >= 0);
 }
 
-/* Passes the mark. Returns false if its process can still be served. A replay that begins anew has the answer
- * of the first time: the state is the same. */
+/* Passes the mark. Returns false if its process can still be served. The answer for the mark passed last is
+ * kept for a replay that begins anew: the state is the same there. */
 static bool is_hopeless(struct replay *replay, int index, const char *label)
 {
     struct hopeless_note *note = &replay->hopeless;

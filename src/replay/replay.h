@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Replays a trace: the same run again (D4). Labels are looked up among the enabled actions; the numbers
- * beside them in the trace are not used. A label that is not enabled ends the replay. */
+ * beside them in the trace are not used for that. A label that is not enabled ends the replay. */
 #ifndef REPLAY_REPLAY_H
 #define REPLAY_REPLAY_H
 

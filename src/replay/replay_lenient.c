@@ -54,7 +54,7 @@ static bool take_default(struct run *run)
 }
 
 /* Does default steps, then the choice as soon as it is possible. Returns false, with nothing done, if the
- * choice does not become possible. Ends early if a property is violated. */
+ * choice does not become possible. Returns true early if a property of the mask is violated. */
 static bool bridge(struct following *f, const char *label)
 {
     static struct run before;
@@ -161,7 +161,7 @@ static void finish(struct following *f)
     }
 }
 
-/* At the end nothing has to happen any more, so a process that still waits waits for ever. */
+/* At the end nothing has to happen any more, so a waiter that still waits does so for ever. */
 static void judge_waiting(struct following *f)
 {
     static const char *const NAMES[] = {LASSO_ALWAYS, LASSO_FAIR};

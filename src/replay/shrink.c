@@ -204,7 +204,7 @@ static bool without_fault(struct shrink *s, int index)
     return try_both(s) || try(s, FAR);
 }
 
-/* Tries this cut with fewer replies that arrive and fewer requests that are done. */
+/* Tries this cut with less that it lets through: fewer replies, fewer requests, or no late one. */
 static bool smaller_cut(struct shrink *s, int index)
 {
     LS_ASSERT(index >= 0 && index < s->best.count && s->best.choice[index].action.kind == ACTION_CUT);
@@ -293,8 +293,8 @@ static bool keep(struct shrink *s, enum around_result result)
     return true;
 }
 
-/* Looks for a shortest run of all that the scenario allows, with few faults first. Sets *all to whether all
- * runs were searched. */
+/* In an exploring scenario, looks for a shortest run of all that the scenario allows, with few faults first.
+ * Sets *all to whether that found a better run or has searched all runs. */
 static bool anything_else(struct shrink *s, bool *all)
 {
     bool better = false;
@@ -310,7 +310,8 @@ static bool anything_else(struct shrink *s, bool *all)
     return better;
 }
 
-/* If all runs are too many, keeps a first part of the run and searches for another rest of it. */
+/* For searches of all runs that met a limit: keeps the first 0/4 to 3/4 of the run, in turn, and searches for
+ * another rest, until a run is better. */
 static bool another_way(struct shrink *s)
 {
     bool better = false;

@@ -258,8 +258,8 @@ static bool take_default(struct attempt *attempt)
     return world_default_action(attempt->run.world, &action) && attempt_take_action(attempt, &action);
 }
 
-/* Does default steps, then the choice as soon as it is possible. If it does not become possible, undoes the
- * steps. */
+/* Does default steps until the property is violated or the choice is possible, and then the choice. If
+ * neither happens, undoes the steps. */
 static void bridge(struct attempt *attempt, const struct attempt_choice *choice, int steps)
 {
     static struct check_stats before;
@@ -301,7 +301,8 @@ static void heal_one(void *ctx, const struct action *action)
     }
 }
 
-/* Ends the run as a random run ends. Crashed processes are not restarted: nothing forces a restart. */
+/* Leads the run to rest, by ends of faults if needed, and judges it there. Crashed processes are not
+ * restarted: nothing forces a restart. */
 static void finish(struct attempt *attempt)
 {
     while (!attempt_violated(attempt) && take_default(attempt)) {

@@ -34,7 +34,7 @@ struct attempt_list {
 struct attempt_how {
     int bridge;  /* limit of default steps that may enable a choice; 0 = the choice is skipped */
     bool settle; /* before each choice the default schedule runs to its end */
-    bool finish; /* behind the list faults end, the default schedule runs to its end, and rest is judged */
+    bool finish; /* after the list default steps, and ends of faults if needed, lead to rest; it is judged */
 };
 
 struct attempt {
@@ -67,7 +67,8 @@ int attempt_change_text(struct attempt *attempt, const char *text, size_t size);
 int attempt_list_init(const struct attempt *attempt, struct attempt_list *list);
 void attempt_list_close(struct attempt_list *list);
 
-/* Sets the list to the choices of the trace; its cost stays 0. Returns 0, or -1 if memory is short. */
+/* Sets choices and count of the list to those of the trace; its other fields stay as they are. Returns 0, or
+ * -1 if memory is short. */
 int attempt_list_trace(struct attempt *attempt, struct attempt_list *list);
 
 /* Appends a copy of a choice. The list must have room. */
@@ -78,7 +79,7 @@ const char *attempt_intern(struct attempt *attempt, const char *label);
 
 /* Follows `in`, until the property is violated or *out has `limit` choices; *out has the choices that were
  * done. Returns whether the run violates the property. A run that met a limit of the world does not count. A
- * circle has to close and to be fair. A process that a mark calls hopeless must not be served in any state
+ * circle has to close and to be fair. A waiter that a mark calls hopeless must not be served in any state
  * that can follow. */
 bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
                     struct attempt_list *out);
@@ -89,7 +90,8 @@ bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, stru
 void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out);
 
 /* Does a choice by its label, or an enabled action. ATTEMPT_REST judges the world at rest; a mark is passed.
- * Returns false, with nothing done, if the choice is not possible or the list is full. */
+ * Returns false, with nothing done, if the choice is not possible, the scenario does not allow it, or the
+ * list is full. */
 bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice);
 bool attempt_take_action(struct attempt *attempt, const struct action *action);
 

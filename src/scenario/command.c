@@ -392,7 +392,8 @@ static bool is_place(const struct parser *parser, const struct input_word *word)
 }
 
 /* Refuses the `at`-th word of a label if no action's label has it there. Word 0 sets *kind to the kind of
- * action. With *kind -1 words are not checked: the label begins with a process, or its subject was read. */
+ * action. Later words are checked only while *kind is that of a step (TRAIT_STEP). *kind is -1 if the label
+ * begins with a process, or its subject was read. */
 static int check_label_word(struct parser *parser, const struct input_word *word, int at, int *kind)
 {
     LS_ASSERT(at >= 0 && *kind >= -1 && *kind < ACTION_KINDS);

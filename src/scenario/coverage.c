@@ -85,7 +85,8 @@ static struct coverage_event *find(struct coverage *c, const char *name)
     return NULL;
 }
 
-/* Adds an event under a lock: two workers may meet one new event at once. Returns NULL if none fits. */
+/* Returns the event of this name, after adding it if it is new, under a lock: two workers may meet one new
+ * event at once. Returns NULL if there is no room. */
 static struct coverage_event *enter(struct coverage *c, const char *name)
 {
     while (__atomic_exchange_n(&c->lock, 1, __ATOMIC_ACQUIRE) != 0) {
@@ -133,7 +134,8 @@ static void note_state(struct run *run)
     into->full |= visited_add(states, fingerprint) == VISITED_FULL;
 }
 
-/* Restores `read` of the arena, where a search notes blocks that a step reads: this is not the step. */
+/* Restores `read` of the arena, where a search notes the blocks that a step reads: the reads of this function
+ * are no part of the step. */
 void coverage_before(struct run *run, const struct action *action)
 {
     if (into == NULL) {

@@ -58,8 +58,8 @@ struct coverage {
  * recipe's. A second call replaces the recipe of the first. */
 void coverage_marks_of(const struct ls_recipe *recipe, struct ls_mark *first, int count);
 
-/* Clears the next reached mark of the recipe's module behind index `behind` (-1 = all marks). Returns its
- * index, below COVERAGE_MARKS_MAX, or -1 if none was reached. */
+/* Clears the first reached mark of the recipe's module whose index is greater than `behind`. Returns that
+ * index, which is below COVERAGE_MARKS_MAX, or -1 if there is no such mark. */
 int coverage_take_mark(const struct ls_recipe *recipe, int behind);
 
 /* Makes this process and its later forks note coverage in `coverage` (NULL = not at all), with the marks of

@@ -167,7 +167,8 @@ static bool is_claim(const char *line, size_t size)
     return false;
 }
 
-/* Copies the claims of a group's expected part, or its other lines, without blanks at their ends. */
+/* Copies the claims and comments of a group's expected part (`claims`), or its other lines, without blanks at
+ * their ends. */
 static void copy_expected(struct text *text, const struct scenario *scenario,
                           const struct scenario_group *group, bool claims)
 {
@@ -186,7 +187,7 @@ static void copy_expected(struct text *text, const struct scenario *scenario,
 }
 
 /* Runs all groups. *expected becomes the scenario's text, *found that text with the observed trace in place
- * of the expected one. In both, lines of expected parts are trimmed, and claims come last. */
+ * of the expected one. In both, lines of expected parts are trimmed, and claims and comments come last. */
 static int run_groups(struct run *run, struct text *expected, struct text *found)
 {
     const struct scenario *scenario = run->setup.scenario;

@@ -8,20 +8,21 @@
 
 #include "scenario/outcome.h"
 
-/* Applies the commands of a group. A command that is not possible adds a line to the story, and the run goes
- * on: with a broken recipe the interesting part may come later. */
+/* Applies the commands of a group until run_trouble() has a reason to stop. A command that is not possible
+ * adds a line to the story, and the run goes on: with a broken recipe the interesting part may come later. */
 void direct_group(struct run *run, const struct scenario_group *group);
 
 struct direct_options {
     const char *out; /* folder for traces; NULL = write none */
-    bool rewrite;    /* write the observed trace into the file, unless there is a violation or a limit */
+    bool rewrite;    /* write the observed trace into the file, unless rewrite() in direct.c refuses */
     void (*watch)(void *ctx, const struct run *run,
                   const struct action *action); /* see struct run; may be NULL */
     void (*watch_event)(void *ctx, const struct event *event);
     void *watch_ctx;
 };
 
-/* Runs and judges the scenario, and writes a trace file after a violation or a difference of the traces. */
+/* Runs and judges the scenario. If it violates a property or differs from the file, and `out` is set, writes
+ * a trace file. */
 void direct_run(const struct run_setup *setup, const struct direct_options *options, struct outcome *outcome);
 
 #endif

@@ -42,8 +42,8 @@ bool tried_lacks(const struct tried *tried, const struct scenario *scenario, int
 /* Adds the item with this key to `tried`. Returns false if the scenario has no such item. */
 bool tried_add(struct tried *tried, const struct scenario *scenario, const char *key, size_t size);
 
-/* Writes the key of the first item that is untried but not claimed (*claimed false), or claimed but tried
- * (*claimed true). Returns false if there is none. */
+/* Writes the key of the first item that is untried without a claim `not-tried` (*claimed false), or tried in
+ * spite of one (*claimed true). Returns false if there is none. */
 bool tried_differs(const struct tried *tried, const struct scenario *scenario, char key[TRIED_KEY_MAX],
                    bool *claimed);
 

@@ -46,7 +46,8 @@ bool counts_stand_there(const struct scenario *scenario, const struct search_cou
     return same;
 }
 
-/* Returns the count that a line claims, or -1; *number is the offset of its digits. */
+/* Returns the index of the count that a line claims, and sets *number to the offset of its digits. Returns -1
+ * for another line. */
 static int count_of_line(const char *line, size_t *number)
 {
     size_t blanks = strspn(line, " \t");

@@ -7,14 +7,16 @@
 
 #include "scenario/outcome.h"
 
-/* Returns whether the outcome's search has the counts that the file claims. Adds differences to its text. */
+/* Returns whether the outcome's search has the counts that the file claims. A claimed number of states does
+ * not agree if states could not be renamed. Adds differences to the outcome's text. */
 bool counts_are_expected(struct outcome *outcome, const struct scenario *scenario);
 
 /* Returns whether the file names both counts, with these values. */
 bool counts_stand_there(const struct scenario *scenario, const struct search_counts *counts);
 
 /* Writes both counts into the scenario's file: in place of the present counts, or behind the other claims.
- * Nothing else of the file changes. Returns 0, or -1 with errno set and the file unchanged. */
+ * Adds a line `----` and a line end if they are missing, and changes nothing else. Returns 0, or -1 with
+ * errno set and the file unchanged. */
 int counts_rewrite(const struct scenario *scenario, const struct search_counts *counts);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A lasso: a run that ends in a circle, as evidence that an owner waits for ever.
+/* A lasso: a run that ends in a circle, as evidence that a waiter (sim/waiters.h) waits for ever.
  *
  * Definition: the circle closes if its last state is its first state, up to renaming of growing numbers. It
  * is weakly fair if each channel (world_channel()) that is possible all the way round is served in it.
- * Claim: if the circle is closed and fair, a weakly fair run never serves a waiter that waits all round it.
+ * Claim: if the circle is closed and fair, some weakly fair run never serves a waiter that waits all round.
  * Why: that run repeats the circle without end, and omits no channel that a fair system must serve some time.
  * Checked by: tests/prove/lasso.sh. */
 #ifndef SCENARIO_LASSO_H
@@ -30,7 +30,7 @@ struct lasso {
     int channels;         /* number of channels possible in each state of the circle so far */
     char channel[LASSO_CHANNELS_MAX][WORLD_LABEL_MAX];
     bool taken[LASSO_CHANNELS_MAX]; /* whether the circle serves the channel */
-    int hopeless;      /* index of a waiter that the search found can never be served; -1 = none */
+    int hopeless;      /* place in waiters_list() of a waiter that can never be served; -1 = none */
     uint64_t stuck_at; /* number of steps after which `hopeless` can never be served */
 };
 
@@ -57,8 +57,8 @@ const char *lasso_flaw(struct lasso *lasso, struct run *run, char *text, size_t 
 /* Adds the violations to the run's findings. */
 void lasso_conclude(const struct lasso *lasso, struct run *run);
 
-/* Write and read the trace choice behind which a waiter is hopeless. lasso_read_mark() returns its place in
- * waiters_list(), or -1. */
+/* - lasso_mark(): writes the choice of a trace behind which a waiter is hopeless.
+ * - lasso_read_mark(): returns the waiter's place in waiters_list(), or -1 for another choice. */
 void lasso_mark(const struct run *run, int waiter, char text[WORLD_LABEL_MAX]);
 int lasso_read_mark(const struct run *run, const char *label);
 

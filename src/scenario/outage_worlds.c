@@ -50,7 +50,8 @@ static const struct {
     [OUTAGE_FREEZE] = {"freeze", "freeze s2", "thaw s2"},
 };
 
-/* A moment, less than a half and two thirds of the session timeout of 4 s, around it, and more than twice. */
+/* Of the session timeout of 4 s: a moment, less than a half, less than two thirds, just less than all, just
+ * more, and more than twice. */
 static const int LENGTH_MS[] = {200, 1500, 2500, 3900, 4300, 9000};
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof(list)[0]))

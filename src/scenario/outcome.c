@@ -224,7 +224,8 @@ bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *s
     return false;
 }
 
-/* Adds the claims of the file that the run does not show to the text. Returns whether there are none. */
+/* Adds to the text the claims of the file that the runs do not bear out, and returns whether there are none.
+ * A violated property that is claimed to hold is not among them: run_violated() reports it. */
 static bool claims_are_met(struct outcome *outcome, const struct run *run)
 {
     const struct scenario *scenario = run->setup.scenario;

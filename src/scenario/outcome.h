@@ -21,7 +21,7 @@ enum verdict {
     VERDICT_ERROR,    /* the worker died, or could not work */
 };
 
-/* The counts of a search. The worker updates all of them while it searches, for the display of progress. */
+/* The counts of a search. The worker updates most of them while it searches, for the display of progress. */
 struct search_counts {
     uint64_t states;              /* distinct states of the present layer; at the end, of the last layer */
     uint64_t transitions;         /* steps from states to states, in the layer of `states` */
@@ -92,8 +92,8 @@ const char *outcome_also(const struct check_finding *finding);
 /* Returns the mask of all properties that are violated so far, in any run. */
 check_mask outcome_known_violations(const struct outcome *outcome);
 
-/* Returns whether the recipe has crashed, looped without end or misused memory: further runs would do so
- * too, and each endless loop takes as long as its timer. */
+/* Returns whether the recipe has crashed, looped without end, or misused memory so that no run can go on.
+ * Further runs would do so too, and each endless loop takes as long as its timer. */
 bool outcome_is_broken_off(const struct outcome *outcome);
 
 /* Adds the violations of a run other than the reported one. */
@@ -105,11 +105,12 @@ void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *st
  * empty if there are none. */
 void outcome_found(const struct run *run, char text[OUTCOME_FOUND_MAX]);
 
-/* Makes a trace of the run up to its last violation, for the reason `found`. It points into the run. */
+/* Makes a trace of the run, for the reason `found`. It ends at the last new violation that the scenario does
+ * not declare, or else at the end of the run. It points into the run. */
 void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);
 
 /* If the file claims untried items or counts, compares the untried items with the claims and adds the first
- * difference to the text. Returns whether they agree. Only for complete searches of the default recipe. */
+ * difference to the text. Returns false if there is one. Only for complete searches of the default recipe. */
 bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *scenario);
 
 /* Writes the recorded run into a trace file below `folder`, which is made if missing, and sets `trace`. `why`

@@ -48,7 +48,8 @@ static bool any_mistake(const struct parser *parser)
 
 /* ---- the expected part ---- */
 
-/* Refuses a command without an empty line before it: the next --rewrite would lose it. */
+/* Refuses a command without an empty line before it: the next --rewrite would lose it. In a timed world, also
+ * refuses a line that does not begin with `[`. */
 static int check_event_line(struct parser *parser, const struct input_word *first)
 {
     struct input_word second = input_next_word(&parser->cursor);

@@ -51,7 +51,8 @@ int parser_perms(struct parser *parser, const struct input_word *word, uint8_t *
 /* Reads a duration with its unit, in milliseconds, at most a day. */
 int parser_duration(struct parser *parser, const struct input_word *word, int *out_ms);
 
-/* Splits at the first sign: *key is the part before it, *value the part behind it; text NULL = no sign. */
+/* Splits at the first sign: *key is the part before it, *value the part behind it. Without a sign, *key is
+ * the whole word and value->text is NULL. */
 void parser_split(const struct input_word *word, char sign, struct input_word *key, struct input_word *value);
 
 /* Returns a copy of a word that the scenario owns; NULL after a complaint that memory is short. */
@@ -71,8 +72,8 @@ int parser_new_name(struct parser *parser, const struct input_word *word);
 int parser_process(const struct parser *parser, const struct input_word *word);
 int parser_lock(const struct parser *parser, const struct input_word *word);
 
-/* Refuses a property that would never be judged: it needs a clock in an untimed exploring scenario, or a
- * search in a scenario without one. Refuses `fine` in a timed world (header.c). */
+/* Refuses a property that would never be judged. It needs a clock in an untimed exploring scenario, or a
+ * search in a timed or directed one. Refuses `fine` in a timed world (header.c). */
 int parser_check_clock(struct parser *parser);
 
 /* Reads names of properties up to the end of the line and adds them to the mask. */
@@ -86,7 +87,9 @@ int parser_header(struct parser *parser, const struct input_word *word);
 
 int parser_process_line(struct parser *parser);
 
-/* Read the words behind `explore`, and complain of budgets for faults that cannot happen (budgets.c). */
+/* - parser_explore(): reads the words behind `explore`.
+ * - parser_check_budgets(): refuses budgets of faults that cannot happen, and budgets above the total
+ *   (budgets.c). */
 int parser_explore(struct parser *parser);
 int parser_check_budgets(struct parser *parser);
 

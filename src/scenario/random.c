@@ -245,7 +245,8 @@ static void wander_to_rest(struct chooser *c)
     run_settle(c->run);
 }
 
-/* Tries a command for at most 200 default actions: one that is not possible yet may become possible. */
+/* Tries a command for at most 200 default actions: one that is not possible yet may become possible. A cut
+ * that stays impossible is tried once more for no message. */
 static bool try_command(struct chooser *c, const struct scenario_command *command)
 {
     struct action action, next;

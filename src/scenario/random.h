@@ -4,17 +4,18 @@
 /* Random runs: schedules drawn from a seed.
  *
  * A directed scenario runs its commands in order, with a random number of random system actions between two
- * of them. An exploring scenario runs any enabled action, with faults within its budgets. Every run ends with
- * all faults over and the world at rest. The setup's plan says how a seed chooses (random_strategy.h).
+ * of them; in a swarm, faults too. An exploring scenario runs any enabled action, with faults within its
+ * budgets. A run without a violation ends with all faults over and the world at rest. The setup's plan says
+ * how a seed chooses (random_strategy.h).
  *
  * PCT, after Burckhardt and others (2010), has n threads and k steps. Each process has three threads: its
  * program with its callbacks, its timers, and the servers' work for it. Each server and the operator are
- * threads too. All threads get random priorities, and the first enabled thread goes on. At depth - 1 steps
- * drawn among k, the thread just chosen falls behind all others. A bug that needs `depth` ordered steps shows
- * in one run with a probability of at least 1 / (n k^(depth - 1)). Three more draws multiply that bound. They
- * choose whether a step is a fault and which, the step of a thread, and how far a directed scenario runs
- * before its next command. The value of k is the length of the longest of eight plain runs; in longer runs
- * the bound covers their first k steps. */
+ * threads too. All threads get random priorities, and the enabled thread of the highest priority goes on. At
+ * depth - 1 steps drawn among k, the thread just chosen falls behind all threads that have not fallen. A bug
+ * that needs `depth` ordered steps shows in one run with a probability of at least 1 / (n k^(depth - 1)).
+ * Three more draws lower that bound. They choose whether a step is a fault and which, the step of a thread,
+ * and how far a directed scenario runs before its next command. The value of k is the length of the longest
+ * of eight plain runs; in longer runs the bound covers their first k steps. */
 #ifndef SCENARIO_RANDOM_H
 #define SCENARIO_RANDOM_H
 

@@ -428,7 +428,8 @@ static void put_time(struct drawing *d, int ms)
     }
 }
 
-/* Puts a pause: within a call, of an odd length, or around a length that a session survives. */
+/* Puts a pause or none: within a call, of an odd length, around a length that a session survives, or until
+ * the world settles. */
 static void put_pause(struct drawing *d)
 {
     static const int LENGTH_MS[] = {200, 700, 1500, 2100, 2500, 3900, 4300, 9000};

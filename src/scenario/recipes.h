@@ -15,8 +15,9 @@
 /* Returns the built-in recipe of that name, or NULL. */
 const struct ls_recipe *recipe_find(const char *name);
 
-/* Returns the first correct built-in recipe for the coordinator of these options that knows the kinds of
- * their locks; RECIPE_DEFAULT if there is none. */
+/* Returns the first correct built-in recipe that fits these options, or RECIPE_DEFAULT. It is written for
+ * their coordinator and knows the kinds of their locks. If they take several locks at once, so can the
+ * recipe. */
 const struct ls_recipe *recipe_for(const struct world_options *options);
 
 /* Sets the function that loads shared objects; NULL = none can be loaded. `why` has RECIPE_WHY_MAX bytes. */

@@ -17,8 +17,8 @@ struct recorder {
     size_t size;
 };
 
-/* Writes the trace of a run that has ended. A trace that shows a violation alone ends there; this one has all
- * choices. */
+/* Writes the trace of a run that has ended, with all its choices. Traces that only show a violation end at
+ * it. */
 static void record(void *ctx, const struct run *run)
 {
     struct recorder *recorder = ctx;

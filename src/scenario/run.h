@@ -80,7 +80,7 @@ struct run {
  * short or the arena cannot be mapped. The world stays mapped for the life of the process. */
 int run_init(struct run *run, const struct run_setup *setup);
 
-/* Starts a run: lays out the world anew and starts its processes. `seed` and `schedule` may differ from the
+/* Starts a run: lays out the world anew and starts its processes. `seed` and `schedule` replace those of the
  * setup. Keeps recording and narrator. */
 void run_begin(struct run *run, enum schedule schedule, uint64_t seed);
 
@@ -119,8 +119,10 @@ bool run_allows(const struct run *run, const struct action *action);
 /* Applies the action with this label. Returns 0, or an error of world_find() with *why set. */
 int run_apply_label(struct run *run, const char *label, const char **why);
 
-/* Run the default schedule until rest, or until `ms` have passed. Set `overflow` if that takes more than
- * RUN_SETTLE_STEPS_MAX steps. run_heal() ends all faults in force. */
+/* - run_settle(): runs the default schedule until rest.
+ * - run_pass_time(): lets `ms` pass; without a clock, lets sessions expire and timers fire.
+ * - run_heal(): ends all faults in force.
+ * The first two set `overflow` if they take more than RUN_SETTLE_STEPS_MAX steps. */
 void run_settle(struct run *run);
 void run_pass_time(struct run *run, int ms);
 void run_heal(struct run *run);
@@ -144,7 +146,8 @@ void run_command_text(const struct run *run, const struct scenario_command *comm
 /* Returns the first limit or unsupported call that was met, NULL if none. */
 const char *run_trouble(const struct run *run);
 
-/* Returns a number that grows with each action of any run in this process, unless the process is stuck. */
+/* Returns a number that grows with each action of any run in this process, and with run_beat(). If it does
+ * not grow, the process may be stuck. */
 uint64_t run_heartbeat(void);
 
 /* Counts a step of another process, which is therefore alive. */

@@ -106,9 +106,9 @@ void scenario_close(struct scenario *scenario);
 bool scenario_has_leases(const struct scenario *scenario);
 
 /* Returns the properties that judge a run of this scenario. They are those of its line `properties`, or else
- * all that can be judged with or without its clock. Claimed properties, and loaded ones that can be judged,
- * come in addition. A random run of a directed scenario has no clock: it drops properties that need one, and
- * judges no claims. */
+ * all that can be judged with or without its clock. Claimed properties come in addition; so do loaded ones
+ * that can be judged, except with `built_in_only`. A random run of a directed scenario has no clock: it drops
+ * properties that need one, and judges no claims. */
 check_mask scenario_mask(const struct scenario *scenario, bool random);
 
 const char *scenario_count_name(int count);

@@ -55,7 +55,7 @@ struct world_spec {
     uint8_t place; /* enum world_place */
     uint8_t depth;
     uint8_t cast;    /* with a clock or at random: `cast` of the class */
-    uint16_t number; /* with a clock or at random: index in the cast; all below is 0 */
+    uint16_t number; /* with a clock: index in the cast; at random: its number; the fields below are 0 */
     uint32_t kinds;  /* a bit for each enum world_fault */
     bool within;     /* second turns lie within first turns */
     uint8_t clients; /* their number; clients are sorted by their turns */

@@ -19,7 +19,8 @@ enum verb_argument {
     ARGUMENT_LABEL, /* the label of an action: the rest of the line */
 };
 
-/* Without a comment: takes the option of that name, for example VERB_OWNER takes owner=N. */
+/* Flags without a comment take the option of their name, for example VERB_OWNER takes owner=N. VERB_FAULT is
+ * no option. */
 #define VERB_OWNER 0x01u
 #define VERB_TIMEOUT 0x02u
 #define VERB_CUT 0x04u   /* takes keep= apply= rc= late link= */
@@ -55,7 +56,8 @@ const struct verb *verb_all(int *count);
 /* Returns the index-th fault that only one of the linked coordinators has, NULL behind the last. */
 const struct verb *verb_own(int index);
 
-/* Returns the verb of that name, of any coordinator, with or without VERB_CLIENT; NULL if there is none. */
+/* Returns the verb of that name, of any coordinator: with VERB_CLIENT if `client`, else without. NULL if
+ * there is none. */
 const struct verb *verb_find(const struct input_word *word, bool client);
 
 const char *verb_name(const struct verb *verb);
