@@ -40,7 +40,7 @@ struct arena;
 #define FAKEZK_DEFECT_SILENT_SESSION 0x04u /* a reconnect replaces a dead session, and no event says so */
 #define FAKEZK_DEFECT_DROP_AT_CLOSE 0x08u  /* completions are not called at close (F21) */
 #define FAKEZK_DEFECT_MISSED_WATCH 0x10u   /* servers send no DELETED event */
-#define FAKEZK_DEFECT_CURSOR 0x20u /* after a failed attempt half of an even server list is tried (F91) */
+#define FAKEZK_DEFECT_CURSOR 0x20u         /* a failed attempt skips half of an even server list (F91) */
 
 /* Settings of the servers; a bit set switches the setting on. */
 #define FAKEZK_SETTING_THROTTLED 0x01u /* each third request that a server reads gets -127, undone (F102) */
@@ -58,8 +58,9 @@ struct fakezk_options {
     int latency_min_ms; /* shortest time of a message one way, in ms */
     int latency_max_ms; /* longest such time */
     int tick_ms;        /* tickTime of the servers in ms; above 0 if `timed` */
-    /* Constants of a run: the order of lists (bits 0, 1 and 5), of session ids and of receivers. Bit 4:
-     * zoo_state() lags behind the link (F1). */
+    /* Constants of a run. All bits: the session ids. Bits 0, 1 and 5: the order of lists. Bit 2: the order
+     * in which the nodes of a session go (F85). Bit 3: the order of receivers. Bit 4: zoo_state() lags behind
+     * the link (F1). */
     uint64_t seed;
     unsigned defects;       /* FAKEZK_DEFECT_… bits */
     unsigned settings;      /* FAKEZK_SETTING_… bits */
@@ -86,9 +87,11 @@ enum fakezk_step_kind {
     FAKEZK_DELIVER,  /* the client's thread runs the next callback */
     FAKEZK_CONNECT,  /* the client connects, shakes hands and sends SetWatches */
     FAKEZK_BURY,     /* the closeSession transaction of a closing session commits */
-    FAKEZK_HANG_UP,  /* the server closes the link of a session that it does not know any more */
-    FAKEZK_GIVE_UP,  /* the client drops a mute link (F7), or a connection attempt times out */
-    FAKEZK_EXPIRE,   /* the session becomes "closing" */
+    /* the client hears that a server has closed its link: the session is over there, the server has
+     * restarted, or the session has a newer link */
+    FAKEZK_HANG_UP,
+    FAKEZK_GIVE_UP, /* the client drops a mute link (F7), or a connection attempt times out */
+    FAKEZK_EXPIRE,  /* the session becomes "closing" */
 
     /* With `fine` only. CONNECT then ends where the server has answered. DELIVER runs only messages that
      * were received. A cut loses each message that was not received. The server may still read the writes
@@ -107,7 +110,7 @@ struct fakezk_step {
     int32_t session; /* session number of BURY and EXPIRE */
     bool refused;    /* APPLY: the session is closing, and the answer will be -112 (F30) */
     bool lagging;    /* CATCH_UP: the follower was told to lag */
-    bool due;        /* EXPIRE: its time has come (timed), or its client has crashed */
+    bool due;        /* EXPIRE: timed, its time has come; untimed, no client will come back to the session */
 };
 
 enum fakezk_event_kind {
@@ -123,14 +126,14 @@ enum fakezk_event_kind {
      * (event.h). */
     FAKEZK_WOKEN,
     FAKEZK_SESSION_EVENT, /* a session event reaches watchers; code = its state argument, handle = the slot */
-    /* A multi that checks a node committed or failed.
-     * - zxid = czxid of the checked node; code = 1 committed, 0 failed.
-     * - cause = 1 if this check failed the multi, and not because a permission was missing.
+    /* One check of a node in a multi that committed or failed.
+     * - zxid = czxid of the checked node, 0 = there is none; code = 1 committed, 0 failed.
+     * - cause = 1 if this check failed the multi, and not because a permission was missing; else 0.
      * - data = data that the first set of the multi writes. */
     FAKEZK_EFFECT,
     FAKEZK_ABORTED, /* the real client library would have ended the process inside the call `path` */
-    /* One server only: a list is delivered, or the answer that its node is missing. The server read it
-     * after the operator's last deletion of an ephemeral of this client. */
+    /* One server only: a list is delivered, or the answer that its node is missing. The server made the
+     * answer after the operator's last deletion of an ephemeral of this client. */
     FAKEZK_LISTED,
     /* The data of a node was set. zxid = its czxid, cause = zxid of the write, actor = FAKEZK_BY_OPERATOR
      * or 0. */
@@ -156,9 +159,9 @@ struct fakezk_event {
     const char *path;  /* path of a node, or name of a call; NULL = none */
     const char *data;  /* EFFECT, NODE_CREATED, NODE_SET: data that is written; NULL = none */
     int32_t data_size; /* bytes in data */
-    /* NODE_DELETED: 1 + the client whose request deleted the node while its session lived.
-     * FAKEZK_BY_OPERATOR = the operator deleted an ephemeral of a live session. 0 = a server deleted it,
-     * or the session was over already. */
+    /* NODE_DELETED: 1 + the client whose request deleted a persistent node, or an ephemeral of a live
+     * session. FAKEZK_BY_OPERATOR = the operator deleted an ephemeral of a live session. 0 = other deletions.
+     * NODE_SET: FAKEZK_BY_OPERATOR, or 0 for a request. */
     uint8_t actor;
 };
 
@@ -178,7 +181,7 @@ bool fakezk_drop_unread(int client, int slot);
  *
  * fakezk_zxid() returns the API's zxid of a number, less FAKEZK_EPOCH: epoch << 32 | counter. In epoch 1
  * this is the number itself. fakezk_number() returns the number of such a zxid, or 0 if the argument is no
- * zxid. Its result depends on its argument alone. */
+ * zxid. The result of fakezk_number() depends on its argument alone. */
 int64_t fakezk_zxid(int32_t number);
 int32_t fakezk_number(int64_t zxid);
 
@@ -202,14 +205,14 @@ int fakezk_entered(void); /* returns the entered client, -1 = none */
 /* Lists the possible steps in canonical order. Returns their number; more than `capacity` are a trouble. */
 int fakezk_steps(struct fakezk_step *out, int capacity);
 
-/* Lists the possible steps that belong to a client, BURY and EXPIRE of its sessions included; with
- * FAKEZK_NONE, those that belong to no client. All these lists together have all steps, in another order than
+/* Lists the possible steps that belong to a client, BURY and EXPIRE of its sessions included. With
+ * FAKEZK_NONE, lists CATCH_UP and COMMIT. All these lists together have all steps, in another order than
  * fakezk_steps(). */
 int fakezk_steps_of(int client, struct fakezk_step *out, int capacity);
 
-/* Lists one part of fakezk_steps(): the part of a client, without BURY and EXPIRE. With FAKEZK_NONE, lists
- * the rest, which follows the parts of all clients. The parts of clients 0, 1, ... and then the rest are the
- * whole list. */
+/* Lists one part of fakezk_steps(): the part of a client, without BURY, EXPIRE and COMMIT. With FAKEZK_NONE,
+ * lists the rest, which follows the parts of all clients. The parts of clients 0, 1, ... and then the rest
+ * are the whole list. */
 int fakezk_steps_in_turn(int client, struct fakezk_step *out, int capacity);
 
 /* Writes the indices of the arena blocks that most steps of a client read, ascending; with FAKEZK_NONE, those
@@ -226,7 +229,8 @@ bool fakezk_can_step(const struct fakezk_step *step);
 void fakezk_step(const struct fakezk_step *step);
 
 /* Writes the op of the request, reply or transaction, or the kind of event, of a possible step:
- * "create-reply", "deleted". *owner becomes 1 + the client of the node that the event is about, or 0. */
+ * "create-reply", "deleted"; "" for a step without one. *owner becomes 1 + the client of the ephemeral node
+ * that the event is about; 0 = no such node. */
 void fakezk_describe_step(const struct fakezk_step *step, char *text, size_t size, int32_t *owner);
 
 /* Returns the name of an op, as labels have it. */
@@ -248,9 +252,10 @@ bool fakezk_delivery_is_watch(int client, int handle);
 
 /* ---- faults and the operator ---- */
 
-/* Breaks a link. The server still reads the first `apply` requests; with `late` the last of these commits
- * later. The client still receives the first `keep` messages. Each unanswered request is answered with rc.
- * Returns false, and changes nothing, in these cases:
+/* Breaks a link. The server still reads the first `apply` requests, as far as it serves the session; with
+ * `late` the last of these commits later. The client still receives the first `keep` messages. Each request
+ * without an answer, and each whose answer is lost, is answered with rc. Returns false, and changes nothing,
+ * in these cases:
  *
  * - The handle has no link.
  * - There are fewer unread requests, or unreceived messages.
@@ -269,8 +274,8 @@ bool fakezk_hides_write(int client, int handle, int keep, int apply);
 /* Returns the number of messages that the client has not received. */
 int fakezk_unreceived_messages(int client, int handle);
 
-/* Lets a connection attempt fail: queued requests get -4, or -15 with FAKEZK_SETTING_TLS. Returns false if
- * the handle is not open, connected or dead. */
+/* Lets a connection attempt fail: queued requests get -4, or -15 with FAKEZK_SETTING_TLS. Returns false, and
+ * changes nothing, if the handle is not open, is connected, or is dead. */
 bool fakezk_refuse(int client, int handle);
 bool fakezk_can_refuse(int client, int handle);
 
@@ -325,10 +330,13 @@ bool fakezk_can_sweep(const char *path);
 /* Returns whether there is such a node, and it is a container. */
 bool fakezk_is_container(const char *path);
 
-/* The operator creates a persistent node and missing ancestors (perms 0 = all bits), or deletes a node and
- * all nodes below it. Paths are absolute and include any chroot. Return false, and do nothing, if that is
- * not possible. */
+/* Creates a node as an operator does: a persistent one or, with `container`, a container. Creates missing
+ * ancestors as persistent nodes. `perms`: permission bits for all users, 0 = all bits. The path is absolute,
+ * and includes any chroot. Returns false if the path is malformed, the node exists, or it would lie below an
+ * ephemeral. */
 bool fakezk_operator_create(const char *path, int perms, bool container);
+
+/* Deletes a node and all nodes below it, as an operator does. Returns false if there is no such node. */
 bool fakezk_operator_remove(const char *path);
 
 /* Sets the data of a node to a text, whatever its permissions. Returns false if there is no such node, or
@@ -377,7 +385,7 @@ bool fakezk_lent_is_whole(void);
 /* Returns whether the first pointer lies in area 0, and the second one at the same offset in area 1. */
 bool fakezk_same_lent(uint64_t from_0, uint64_t from_1);
 
-/* Returns the kind of the next callback of this handle: equal numbers for equal kinds. */
+/* Returns the kind of the next callback of this handle: equal numbers for equal kinds; 0 = no callback. */
 uint32_t fakezk_next_kind(int client, int handle);
 
 /* ---- time ---- */
@@ -425,7 +433,7 @@ bool fakezk_awaits(int client);  /* the completion of some request has not run y
 bool fakezk_creates(int client); /* a create or a multi has not been answered yet */
 int fakezk_watches(int client);  /* returns the number of watches in the client's tables */
 
-/* Returns whether the next message of the handle is anything but a reply that a request has failed. */
+/* Returns whether the handle has a next message, and it is anything but a reply that a request has failed. */
 bool fakezk_brings_news(int client, int handle);
 
 struct canon;
@@ -435,7 +443,7 @@ void fakezk_canon(int block, struct canon *canon);
 bool fakezk_quiet(void); /* no message, request, transaction or closing session is under way */
 /* Returns whether some step will happen without a timeout, an expiry or the end of a fault. */
 bool fakezk_busy(void);
-bool fakezk_orphans(void); /* there is a session whose client has crashed */
+bool fakezk_orphans(void); /* there is a session to which no client will come back, as after a crash */
 
 /* Writes the live sessions of a client in ascending order; with `closing` those that are closing instead.
  * Returns their number, at most `capacity`. */

@@ -75,28 +75,34 @@ enum action_kind {
     ACTION_START,     /* opens a session again: "a start" */
 
     /* Faults. */
-    ACTION_CUT,            /* keep, apply, rc, modes: a link breaks: "cut a keep=0 apply=0 rc=-4 late" */
-    ACTION_REFUSE,         /* a connection attempt fails: "refuse a" */
-    ACTION_PARTITION,      /* nothing passes between process and servers: "partition a" */
-    ACTION_HEAL,           /* the end of a partition: "heal a" */
-    ACTION_EXPIRE,         /* the server marks the session closing: "expire a" */
-    ACTION_PAUSE,          /* the process stops, its socket fills: "pause a" */
-    ACTION_RESUME,         /* the process goes on: "resume a" */
-    ACTION_CRASH,          /* the process ends without closing its session: "crash a" */
-    ACTION_RESTART,        /* a crashed process starts again with empty memory: "restart a" */
-    ACTION_FAIL_ALLOC,     /* the n-th next allocation of the process fails: "fail-alloc a n=1" */
+    ACTION_CUT,       /* keep, apply, rc, modes: a link breaks: "cut a keep=0 apply=0 rc=-4 late" */
+    ACTION_REFUSE,    /* a connection attempt fails: "refuse a" */
+    ACTION_PARTITION, /* nothing passes between process and servers: "partition a" */
+    ACTION_HEAL,      /* the end of a partition: "heal a" */
+    ACTION_EXPIRE,    /* the server marks the session closing: "expire a" */
+    ACTION_PAUSE,     /* the process stops, its socket fills: "pause a" */
+    ACTION_RESUME,    /* the process goes on: "resume a" */
+    ACTION_CRASH,     /* the process ends without closing its session: "crash a" */
+    ACTION_RESTART,   /* a crashed process starts again with empty memory: "restart a" */
+    /* the n-th next allocation of the process fails; the start of a timer of LS_TIMER_DEADLINE counts as one:
+     * "fail-alloc a n=1" */
+    ACTION_FAIL_ALLOC,
     ACTION_FREEZE,         /* a follower hears nothing from the leader: "freeze s2" */
     ACTION_THAW,           /* the end of a freeze or a lag: "thaw s2" */
     ACTION_LAG,            /* a follower applies only when asked by catch-up: "lag s2" */
     ACTION_RESTART_SERVER, /* its links break; with the leader, session timers restart: "restart-server s1" */
     ACTION_SWEEP,          /* an empty container that once had a child is deleted: "sweep x" */
-    ACTION_FOREIGN,        /* the operator creates a persistent node: "create /locks/x/content" */
-    ACTION_REMOVE,         /* the operator deletes a node and all below it: "remove /locks/x" */
+    /* the operator creates a persistent node and its missing ancestors: "create /locks/x/content" */
+    ACTION_FOREIGN,
+    ACTION_REMOVE, /* the operator deletes a node and all below it: "remove /locks/x" */
 
-    /* Further kinds; a new one goes to the end. "Its contender" is the oldest contender of the process. */
-    ACTION_CLOSE,     /* verb; lock: ends its use, whatever is asked or held: "a close" */
-    ACTION_OPEN,      /* verb; lock: begins its use again: "a open" */
-    ACTION_RMDIR,     /* lock: the operator deletes its directory, which is empty: "rmdir x" */
+    /* Further kinds; a new one goes to the end. "Its contender" is the oldest contender of the process at the
+     * lock. Without one, it is the oldest node of the process that queues there. */
+    ACTION_CLOSE, /* verb; lock: ends its use, whatever is asked or held: "a close" */
+    ACTION_OPEN,  /* verb; lock: begins its use again: "a open" */
+    /* lock: the operator deletes an empty directory of the lock. If the lock's path is missing, the operator
+     * deletes its nearest ancestor that exists and is empty: "rmdir x" */
+    ACTION_RMDIR,
     ACTION_EVICT,     /* lock: the operator deletes its contender: "evict a", "evict a y" */
     ACTION_TOUCH,     /* lock: the operator sets the data of its contender: "touch a", "touch a y" */
     ACTION_FAIL_CALL, /* the client library finds no memory for the n-th next call: "fail-call a n=1" */
@@ -196,8 +202,8 @@ static inline int action_cut_link(const struct action *cut)
 /* Mode of an acquire or a write of a program: the next step does not wait for the answer. It waits all the
  * same if it needs that lock as the same owner, or if both are writes. */
 #define ACTION_NOWAIT 0x01
-/* Modes of an acquire of a program: the verb that its owner does within the report of the grant, or of the
- * failure. An enum action_kind other than 0. */
+/* Modes of an acquire of a program: the verb (enum action_kind) that its owner does within the report of the
+ * grant, or of the failure; 0 = none. */
 #define ACTION_ON_GRANTED(kind) ((int32_t)(kind) << 8)
 #define ACTION_IS_ON_GRANTED(d) ((int)((d) >> 8 & 0xff))
 #define ACTION_ON_FAILED(kind) ((int32_t)(kind) << 16)
@@ -214,7 +220,7 @@ enum action_trait {
     TRAIT_SERVER = 0x040,     /* it happens at one server, and no process takes part: `b` is the server */
     TRAIT_PATH = 0x080,       /* `b` is the slot of a path, see world_text() */
     TRAIT_LINK = 0x100,       /* the link or the session of its process may change */
-    TRAIT_MOVES = 0x200,      /* a state in which it is enabled is not at rest */
+    TRAIT_MOVES = 0x200,      /* a search takes no state in which it is enabled for one at rest */
     TRAIT_FAIR = 0x400,       /* under weak fairness it happens at last if it stays enabled */
     TRAIT_HEALS = 0x800,      /* it ends a fault, whatever the budgets */
     TRAIT_BREAKS = 0x1000,    /* a fault, with a budget or without */
@@ -274,7 +280,7 @@ enum world_fault {
     WORLD_FAULTS = 32
 };
 
-/* Returns the name of a fault; NULL for a number that no fault has. */
+/* Returns the name of a fault; NULL for a number below WORLD_FAULTS that no fault has. */
 const char *world_fault_name(enum world_fault fault);
 
 /* Defects of ZooKeeper that can be switched on, by a bit each; all are off by default. */
@@ -284,9 +290,9 @@ const char *world_fault_name(enum world_fault fault);
     0x04u /* "silent-session": a reconnect hands out a new session, and no event says so (Z44) */
 #define WORLD_DEFECT_DROP_AT_CLOSE 0x08u /* "drop-at-close": completions are not called at close (F21) */
 #define WORLD_DEFECT_MISSED_WATCH 0x10u  /* "missed-watch": the server sends no DELETED event */
-#define WORLD_DEFECT_CURSOR 0x20u /* "half-list": a failed attempt leaves half of an even server list (F91) */
+#define WORLD_DEFECT_CURSOR 0x20u /* "half-list": a failed attempt skips half of an even server list (F91) */
 
-/* A setting of the servers: those that are cut off serve clients that only read (F105). */
+/* A setting of the servers: a frozen follower serves handles that were opened with ZOO_READONLY (F105). */
 #define WORLD_SETTING_READ_ONLY 0x08u
 
 /* The operations of one owner, which do not wait for answers to other owners: ops[begin] to ops[end - 1]. */
@@ -310,7 +316,7 @@ struct world_program {
  *   d -4 or -7                    e which server, and when    f instant of an expiry
  *   g orders that are no promise  i a paused client           j completions at close
  *   k sweep and rmdir             l callbacks inside init
- * A world that lacks some has fewer runs. Each of them is a run of the whole world with the same
+ * A world that lacks some has fewer runs. Each of these runs is a run of the whole world with the same
  * constants. */
 #define WORLD_CHOICE_POINT(letter) (1u << ((letter) - 'a'))
 #define WORLD_WITHOUT_MAX 27 /* bytes of all letters, with the zero */
@@ -334,14 +340,14 @@ struct world_options {
     char name[WORLD_PROCESSES_MAX][WORLD_NAME_MAX];
     bool autostart[WORLD_PROCESSES_MAX]; /* start() is called when the world begins */
     int locks;
-    const char *lock_path[WORLD_LOCKS_MAX];    /* paths below the chroot, whose own node is "/" */
+    const char *lock_path[WORLD_LOCKS_MAX];    /* paths below the chroot; "/" = the node of the chroot */
     struct ls_lock_spec lock[WORLD_LOCKS_MAX]; /* all zero = a mutex; locks of a group have one path */
     const char *chroot;                        /* a path such as "/app"; NULL = none */
     const char *node[WORLD_NODES_MAX];   /* whole paths of persistent nodes that stand already; NULL = none */
     uint8_t node_perms[WORLD_NODES_MAX]; /* permission bits of these nodes for all users; 0 = all bits */
     const char *contents;                /* contents of contender nodes, NULL = none */
     bool keep_fresh;                     /* holders renew their belief, if the recipe can */
-    bool timers_first; /* timed: the default schedule fires timers that are due before it delivers messages */
+    bool timers_first;   /* the default schedule fires a timer before it chooses steps of the coordinator */
     bool used_directory; /* the lock directories exist and have been used before */
     bool no_containers;  /* the servers lack container nodes (-6) */
     int servers;
@@ -350,8 +356,9 @@ struct world_options {
     int latency_max_ms; /* longest such time */
     int tick_ms;        /* tickTime of the servers in ms */
     int session_timeout_ms;
-    int loss_rc;   /* -4 or -7: result of failed requests in a cut whose `rc` is 0 */
-    uint64_t seed; /* constants of a run: order of child lists, session ids, closeSession events, jitter */
+    int loss_rc; /* -4 or -7: result of failed requests in a cut whose `rc` is 0 */
+    /* seed of the constants of a run: session ids, the orders that no promise fixes, and jitter */
+    uint64_t seed;
     int32_t sequence_preset; /* next suffix in the lock directories; not 0 implies used_directory */
     int crowd;         /* nodes in each lock directory, to WORLD_CROWD_MAX; not 0 implies used_directory */
     unsigned defects;  /* WORLD_DEFECT_… */
@@ -361,7 +368,7 @@ struct world_options {
     bool fine;                          /* smaller steps, untimed only: ACTION_RECEIVE to ACTION_LINGER */
     uint32_t without;                   /* choice points that the world lacks: WORLD_CHOICE_POINT bits */
     struct world_program program[WORLD_PROCESSES_MAX];
-    uint8_t budget[WORLD_FAULTS]; /* faults that world_actions() lists; scripts may apply any fault */
+    uint8_t budget[WORLD_FAULTS]; /* most faults of each kind; a fault of a script needs no budget */
     uint8_t budget_total;         /* most faults of all kinds together; 255 = only the limits of `budget` */
     size_t judge_bytes;           /* bytes of the block for the driver's judges, in the arena */
     /* Shows the numbers that grow in the judges' block; NULL = the driver cannot. */
@@ -379,8 +386,9 @@ void world_options_default(struct world_options *options);
 
 typedef void (*world_observer)(void *ctx, const struct event *event);
 
-/* Builds the one world in this address space. `options` is copied. Returns NULL only if the arena cannot
- * be mapped (errno says why). Events go to the observer, which must not call back into the world. */
+/* Builds the one world in this address space. The struct `options` is copied. The recipe and the texts that
+ * it points to are not, and must outlive the world. Events go to the observer, which must not call back into
+ * the world; NULL = events are dropped. Returns NULL only if the arena cannot be mapped (errno says why). */
 struct world *world_open(const struct world_options *options, world_observer observer, void *ctx);
 
 /* Begins again from the initial state of these options. Keeps the observer. Cheaper than close and open. */
@@ -400,7 +408,7 @@ void world_set_observer(struct world *world, world_observer observer, void *ctx)
  *
  * - WORLD_DOUBT_FEW: a few steps, chosen by the seed and the number of the step.
  * - WORLD_DOUBT_FIRST: the first steps of each kind too, and more of the later ones.
- * - WORLD_DOUBT_ALL: all steps. */
+ * - WORLD_DOUBT_ALL: all steps that enter the recipe. */
 enum world_doubt { WORLD_DOUBT_FEW, WORLD_DOUBT_FIRST, WORLD_DOUBT_ALL };
 void world_doubt(struct world *world, enum world_doubt doubt);
 
@@ -408,14 +416,15 @@ void world_doubt(struct world *world, enum world_doubt doubt);
  * Damage to memory may then be the recipe's fault; otherwise it is a mistake of the world. */
 bool world_is_guarded(const struct world *world);
 
-/* Starts the processes with autostart. Call it once after open or reset, with the observer in place. Does
- * nothing if the world has a trouble already. */
+/* Makes the nodes that stand before a run, and starts the processes with autostart. Call it once after open
+ * or reset, with the observer in place. Does nothing if the world has a trouble already. */
 void world_begin(struct world *world);
 
 /* ---- choices ---- */
 
-/* Lists the enabled system actions, program steps, budgeted faults and ends of faults, in canonical order.
- * Returns their number; 0 = nothing can happen. `out` has room for WORLD_ACTIONS_MAX. */
+/* Lists these enabled actions in canonical order: system actions, program steps, faults that a budget pays
+ * for, and ends of such faults. Returns their number; 0 = nothing can happen. `out` has room for
+ * WORLD_ACTIONS_MAX. */
 int world_actions(struct world *world, struct action *out);
 
 /* Lists those actions of world_actions() that belong to one process. With the number of processes as
@@ -425,7 +434,7 @@ int world_actions_of(struct world *world, int process, struct action *out);
 
 /* Sources of actions, a bit each. */
 enum world_part {
-    WORLD_PART_ENSEMBLE = 1, /* steps of the coordinator, and expiries of sessions whose process is gone */
+    WORLD_PART_ENSEMBLE = 1, /* steps of the coordinator, and expiries that are due */
     WORLD_PART_TIMERS = 2,   /* timers that fire */
     WORLD_PART_PROGRAM = 4,  /* next steps of programs */
     WORLD_PART_FAULTS = 8,   /* faults from a budget, and ends of faults */
@@ -447,10 +456,11 @@ int world_apply(struct world *world, const struct action *action);
  * again: for searches, which do many actions of each list. */
 void world_do(struct world *world, const struct action *action);
 
-/* Returns the budget that pays for an action (enum world_fault), -1 if the action needs none. */
+/* Returns the budget (enum world_fault) that pays for actions of this kind, -1 if they need none. A late cut
+ * has a budget of its own. An expiry that costs nothing has WORLD_FAULT_EXPIRE, too. */
 int world_fault_of(const struct action *action);
 
-/* Returns whether an action is a fault that a budget pays for. */
+/* Returns whether world_fault_of() names a budget for the action. */
 bool world_is_fault(const struct action *action);
 
 /* Returns whether an action is a client verb; programs consist of these. */
@@ -472,8 +482,8 @@ void world_label(struct world *world, const struct action *action, char label[WO
  * - LS_ENOENT: no enabled action has that label.
  * - LS_EINVAL: the text is no label.
  *
- * On error *why names the text that was expected. The text is the world's, and valid until the next call.
- * It is never NULL. */
+ * On error *why is the reason, one clause. A reason for LS_EINVAL names the words that were expected and
+ * found. On success *why is empty. The text is the world's, and valid until the next call. */
 int world_find(struct world *world, const char *label, struct action *action, const char **why);
 
 /* Interns a path for this run. Returns its slot, which ACTION_FOREIGN and ACTION_REMOVE have as `text`; or
@@ -483,30 +493,33 @@ int world_text(struct world *world, const char *path);
 /* ---- the default schedule, for scripts ---- */
 
 /* Chooses the next step of a well-behaved system: a step of the coordinator, or a timer of work. In a
- * timed world it chooses any timer that is due, and lets the clock move when nothing is due and work lies
- * ahead. Deadlines, expiries and pings are no work. It never chooses a program step or a fault. Returns
- * false if there is no such step. */
+ * timed world it also chooses any timer or expiry that is due. If nothing is due and work lies ahead, it lets
+ * the clock move. Deadlines, upkeep, expiries and pings are no work. It never chooses a program step or a
+ * fault that a budget pays for. Returns false if there is no step to choose. */
 bool world_default_action(struct world *world, struct action *out);
 
 /* Does default actions until there is none. Calls `step`, unless it is NULL, before it applies an action.
- * Returns the number of actions; LS_EOVERFLOW after `limit` actions, or if the world meets a trouble. */
+ * Returns the number of actions. Returns LS_EOVERFLOW if `limit` actions are done, or the world has a
+ * trouble, and another action is to follow. */
 typedef void (*world_step_fn)(void *ctx, const struct action *action);
 int world_settle(struct world *world, int limit, world_step_fn step, void *ctx);
 
 /* Lets time pass; calls `step` and returns as world_settle() does.
  *
- * - Timed: does all that is due within the next `ms` milliseconds, and leaves the clock exactly there.
+ * - Timed: does all that is due within the next `ms` milliseconds, and leaves the clock exactly there. A
+ *   clock ends after 23 days.
  * - Untimed: lets clients give up mute links. Lets sessions expire whose process is cut off, paused or not
- *   started. Then lets each armed timer fire once. Settles before and after each of these actions. */
+ *   started. Then lets each armed timer fire once. Settles before and after each of these actions, each time
+ *   with `limit`. */
 int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, void *ctx);
 
-/* Ends all faults that are in force: thaws servers, heals and resumes processes, ends sessions without a
- * handle, and with `revive` restarts crashed processes. Applies actions, and calls `step` as
- * world_settle() does. Returns their number. */
+/* Ends the faults in force that have an end: thaws servers, heals and resumes processes, and ends faults of
+ * the coordinator's own kinds. Ends sessions without a handle. With `revive` restarts crashed processes.
+ * Applies actions, and calls `step` as world_settle() does. Returns the number of actions. */
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx);
 
-/* Returns whether this action ends a fault, whatever the budgets. Such are a heal, a thaw, a resume, a
- * restart, and the end of a session that no handle has any more. */
+/* Returns whether this action ends a fault, whatever the budgets: a heal, a thaw, a resume, a restart, or an
+ * end of a fault of the coordinator's own. So does the expiry of a session that no handle has any more. */
 bool world_is_healing(const struct action *action);
 
 /* Returns whether nothing is under way, see EVENT_REST. */
@@ -591,7 +604,8 @@ enum world_alone world_alone(struct world *world, int process, const struct acti
                              int *which);
 bool world_knows_alone(const struct world *world);
 
-/* Sets the bits, by index, of the process's own blocks: its state, its heap, its block of the coordinator. */
+/* Sets the bits, by index, of the process's own blocks. These are the block of its timers and requests, its
+ * heap with the state of the recipe, and its block of the coordinator. */
 void world_own_blocks(const struct world *world, int process, uint64_t bits[2]);
 
 /* Returns a number that changes when the process calls its client library, or when the library changes for
@@ -601,7 +615,7 @@ uint64_t world_uses(const struct world *world, int process);
 /* Returns the index of the arena block that holds what is left of the fault budgets. */
 int world_budget_block(const struct world *world);
 
-/* Writes how many faults of each kind were bought. */
+/* Writes how many faults of each kind were bought; after world_end_faults(), all that the options allow. */
 void world_bought(struct world *world, uint8_t bought[WORLD_FAULTS]);
 
 /* Sets how many faults of each kind were bought. None may be more than its budget. */
@@ -611,7 +625,8 @@ void world_buy(struct world *world, const uint8_t bought[WORLD_FAULTS]);
 
 /* Writes the stimulus that an enabled action brings to the recipe of its process, without names and
  * numbers of the run. Examples: "create-reply ok", "list-reply lost", "deleted other",
- * "session-connected", "retry-timer", "acquire". Returns false if the action does not enter a recipe. */
+ * "session-connected", "retry-timer", "acquire". Returns false for a write, and for an action that does not
+ * enter a recipe. */
 bool world_stimulus(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX]);
 
 /* Returns the abstract states of the attempts of a process, a bit for each (states_now() of struct
@@ -641,8 +656,9 @@ bool world_waits(const struct world *world, int process);
 /* Returns how many faults can still be bought. */
 int world_faults_left(const struct world *world);
 
-/* Allows no further faults. Ends of faults stay enabled, restarts too. From now on the end of a session
- * that no handle has any more is enabled at no cost, whether or not its process has crashed. */
+/* Sets all budgets to 0. Ends of faults stay enabled, restarts too. From now on world_actions() lists the
+ * expiry of each session that no handle has any more, whether or not its process has crashed. It costs
+ * nothing. */
 void world_end_faults(struct world *world);
 
 /* Writes the channel of an enabled action that is subject to weak fairness: "apply a", "deliver a", "fire
