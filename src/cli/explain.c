@@ -3,6 +3,7 @@
 
 #include "explain/explain.h"
 
+#include "base/assert.h"
 #include "cli/cli.h"
 #include "scenario/loaded_properties.h"
 
@@ -77,6 +78,7 @@ static int explain(const struct cli_options *options, const struct trace *trace)
                 trace->input.name, options->property ? options->property : "a property");
         return CLI_USAGE;
     }
+    LS_ASSERT(explanation.property != NULL && explanation.step <= explanation.steps);
     int status = write_it(options, &explanation);
     return status == CLI_OK && result == EXPLAIN_LIMIT ? CLI_LIMIT : status;
 }

@@ -61,6 +61,7 @@ static int replay_into(const struct cli_options *options, const char *path, cons
 static int draw_trace(const struct cli_options *options, const char *path, const char *page)
 {
     int status;
+    LS_ASSERT(path[0] != 0 && page[0] != 0);
     fflush(NULL); /* otherwise the child would write it again */
     pid_t child = fork();
     if (child == 0) {

@@ -149,6 +149,7 @@ static bool do_guarded(struct workers *workers, struct slot *slot, int status)
     if (!is_worth_a_guard(job, status)) {
         return false;
     }
+    LS_ASSERT(job->death == 0);
     memset(job->outcome, 0, sizeof *job->outcome);
     workers->queue->note[slot->job].judging = NULL;
     job->guarded = true;

@@ -184,6 +184,7 @@ static void on_step(void *ctx, const struct replay_step *step, bool shown)
 /* Returns 0, or a status after a complaint. */
 static int tell_answer(struct session *session, enum stepper_answer answer)
 {
+    LS_ASSERT(answer != STEPPER_WRONG); /* of stepper_take() alone, see tell_take() */
     if (answer == STEPPER_DONE) {
         return 0;
     }
@@ -304,6 +305,7 @@ static int do_print(struct session *session, struct word *rest)
 /* Prints one choice on a line; `number` counts from 1. */
 static void print_choice(FILE *out, const struct stepper_choice *choice, int number)
 {
+    LS_ASSERT(number > 0 && number <= STEPPER_CHOICES_MAX);
     fprintf(out, "%c%5d  %s%s%s\n", choice->taken ? '>' : ' ', number, choice->label,
             choice->remark[0] != 0 ? ": " : "", choice->remark);
 }
@@ -334,6 +336,7 @@ static int do_choices(struct session *session, struct word *rest)
 static void print_label(const struct session *session, int position)
 {
     const struct stepper *stepper = session->stepper;
+    LS_ASSERT(position >= 0 && position <= stepper_last(stepper));
     int known, violated[CHECK_PROPERTIES_MAX];
     const struct property *const *all = check_all(&known);
     uint64_t number = stepper_number(stepper, position);

@@ -148,7 +148,8 @@ static enum explain_result out_of_memory(const struct explain_case *c, struct in
     return EXPLAIN_UNFIT;
 }
 
-/* Returns the waiter that the first mark calls hopeless, by its place in waiters_list(); -1 = no mark does. */
+/* Returns the waiter that the first mark calls hopeless, by its place in waiters_list(); -1 = no mark
+ * does. */
 static int marked_waiter(const struct explain_case *c)
 {
     int waiter = -1;

@@ -45,8 +45,8 @@ struct futures_found {
 struct futures;
 
 /* Opens searches of the futures of this run's states. `position` is that of the promise, which the run must
- * judge and must not have violated. `waiter` is the one that has to be served, for a promise about waiting for
- * ever, by its place in waiters_list(); -1 = the promise is judged by events. Returns NULL if memory is
+ * judge and must not have violated. `waiter` is the one that has to be served, for a promise about waiting
+ * for ever, by its place in waiters_list(); -1 = the promise is judged by events. Returns NULL if memory is
  * short. */
 struct futures *futures_open(struct run *run, int position, int waiter);
 void futures_close(struct futures *futures);
