@@ -101,7 +101,8 @@ void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *st
 
 #define OUTCOME_FOUND_MAX (CHECK_PROPERTIES_MAX * TRACE_WORD_MAX)
 
-/* Writes in one line the names of the violated properties that the scenario does not declare. Empty = none. */
+/* Writes in one line the names of the violated properties that the scenario does not declare. The text is
+ * empty if there are none. */
 void outcome_found(const struct run *run, char text[OUTCOME_FOUND_MAX]);
 
 /* Makes a trace of the run up to its last violation, for the reason `found`. It points into the run. */

@@ -9,8 +9,8 @@
 
 #define RECORD_NOTHING "nothing" /* `found` of a run that violates no property */
 
-/* Runs a directed scenario, or the random schedule of setup->seed for an exploring one. Makes the trace of the
- * whole run. The caller closes the trace. Returns 0; or -1 with the complaint in *error and nothing to
+/* Runs a directed scenario, or the random schedule of setup->seed for an exploring one. Makes the trace of
+ * the whole run. The caller closes the trace. Returns 0; or -1 with the complaint in *error and nothing to
  * close. */
 int record_run(const struct run_setup *setup, struct trace *trace, struct input_error *error);
 
