@@ -114,7 +114,7 @@ static enum real_kind read_kind(struct reader *reader)
 const char *real_line_read(struct real_line *line, const char *text, size_t size, const char **expected)
 {
     struct reader reader = {.at = text, .end = text + size};
-    line->time_ns = read_number(&reader);
+    line->time_ns = (int64_t)read_digits(&reader, 10, INT64_MAX, "a number");
     skip(&reader, " ");
     line->kind = read_kind(&reader);
     skip(&reader, " worker=");

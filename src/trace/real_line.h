@@ -31,7 +31,7 @@ enum real_kind { REAL_KIND_LIST(REAL_KIND_ENUM) REAL_KINDS };
 enum { REAL_WORKERS_MAX = 64 };
 
 struct real_line {
-    int64_t time_ns; /* of the monotonic clock, which all processes share */
+    int64_t time_ns; /* of the monotonic clock, which all processes share; at least 0 */
     enum real_kind kind;
     int slot;        /* index of the worker, from 0, below REAL_WORKERS_MAX */
     int incarnation; /* number of earlier processes of this worker */
