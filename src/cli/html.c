@@ -154,7 +154,7 @@ int cli_write_html(const struct cli_options *options, const char *command,
 {
     struct report_index index = {.context = context, .items = items, .count = count};
     int status = CLI_OK;
-    LS_ASSERT(options->html != NULL && count > 0);
+    LS_ASSERT(options->html != NULL && count >= 0);
     for (int i = 0; i < count; i++) {
         int drawn = draw_item(options, &items[i]);
         status = status == CLI_OK ? drawn : status;

@@ -195,8 +195,7 @@ static void report_all(struct summary *summary, const char *command, struct repo
         cannot_write(command, "file", "--sarif", options->sarif);
         summary->broken = true;
     }
-    if (options->html && finished > 0 &&
-        cli_write_html(options, command, &context, items, count, worlds) != 0) {
+    if (options->html && cli_write_html(options, command, &context, items, count, worlds) != 0) {
         summary->broken = true;
     }
     if (options->coverage && !options->json && finished > 0) {

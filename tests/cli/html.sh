@@ -46,6 +46,10 @@ expect 1 violated "$LOCKSTEP" check --jobs 1 --verbose --html "$scratch/html/dee
     --coverage scenarios/explore/mutex_2.scn
 diff -r "$scratch/first" "$scratch/html/deep" || failed=1
 
+# ---- small worlds, with no scenario of a file ----
+expect 0 'next: worlds/' "$LOCKSTEP" check --suite --filter 'worlds/*' --budget 3000 --html "$scratch/worlds"
+grep -F 'next: worlds/' "$scratch/output" | grep -qFf - "$scratch/worlds/index.html" || { echo 'the index does not say which world is next'; failed=1; }
+
 # ---- the index alone ----
 if grep -oE '(https?:)?//[a-z0-9.]+[a-z]/' "$scratch/html/deep/index.html"; then
     echo 'the index names an address'
