@@ -83,6 +83,12 @@ static void print_told(FILE *out, const struct coverage *coverage, bool told)
     fputc('\n', out);
 }
 
+/* Returns whether a finished item is of this recipe and has coverage. A small world has none. */
+static bool is_covered(const struct report_item *item, const struct ls_recipe *recipe)
+{
+    return item->finished && item->recipe == recipe && item->coverage != NULL;
+}
+
 static void tell_coverage(FILE *out, const struct ls_recipe *recipe, const struct report_item *items,
                           int count)
 {
@@ -91,7 +97,7 @@ static void tell_coverage(FILE *out, const struct ls_recipe *recipe, const struc
         return;
     }
     for (int i = 0; i < count; i++) {
-        if (items[i].finished && items[i].recipe == recipe) {
+        if (is_covered(&items[i], recipe)) {
             coverage_merge(all, items[i].coverage);
         }
     }
@@ -110,11 +116,11 @@ static void tell_coverage(FILE *out, const struct ls_recipe *recipe, const struc
 static bool is_first_of_recipe(const struct report_item *items, int index)
 {
     for (int i = 0; i < index; i++) {
-        if (items[i].finished && items[i].recipe == items[index].recipe) {
+        if (is_covered(&items[i], items[index].recipe)) {
             return false;
         }
     }
-    return items[index].finished;
+    return is_covered(&items[index], items[index].recipe);
 }
 
 void report_text_coverage(FILE *out, const struct report_item *items, int count)

@@ -50,6 +50,11 @@ diff -r "$scratch/first" "$scratch/html/deep" || failed=1
 expect 0 'next: worlds/' "$LOCKSTEP" check --suite --filter 'worlds/*' --budget 3000 --html "$scratch/worlds"
 grep -F 'next: worlds/' "$scratch/output" | grep -qFf - "$scratch/worlds/index.html" || { echo 'the index does not say which world is next'; failed=1; }
 
+# A failing world has a page, and no coverage.
+expect 1 'fails first' "$LOCKSTEP" check --suite --filter 'worlds/*' --budget 100000 --recipe broken-no-protection --coverage \
+    --html "$scratch/failing" --out "$scratch/traces"
+same 2 "$(find "$scratch/failing" -name '*.html' | wc -l)" 'pages of a failing world'
+
 # ---- the index alone ----
 if grep -oE '(https?:)?//[a-z0-9.]+[a-z]/' "$scratch/html/deep/index.html"; then
     echo 'the index names an address'
