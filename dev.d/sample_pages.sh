@@ -24,7 +24,7 @@ sample_page()
     mkdir -p "$root/reports/pages"
     cp "$found"/*.min.trace "$root/reports/pages/$name.trace"
     rm -rf "$found"
-    (cd "$root" && PATH=$programs:$PATH "$program" report -o "reports/pages/$name.html" "reports/pages/$name.trace")
+    (cd "$root" && PATH=$programs:$PATH "$program" report --explain -o "reports/pages/$name.html" "reports/pages/$name.trace")
 }
 
 # sample_pages PROGRAMS ROOT: all of them. Pages of a program that is not built are left out.

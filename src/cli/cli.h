@@ -49,7 +49,8 @@ struct cli_options {
     bool seed_given;
     int jobs;
     bool json;
-    bool step; /* of replay: step by step */
+    bool step;    /* of replay: step by step */
+    bool explain; /* of report: with the cause */
     bool quiet;
     bool verbose;
     bool rewrite;
@@ -129,6 +130,7 @@ struct cli_options {
 #define OPTION_FUNCTION 0x200000000000ull
 #define OPTION_BATCH 0x400000000000ull
 #define OPTION_HTML 0x800000000000ull
+#define OPTION_EXPLAIN 0x1000000000000ull
 
 /* Reads the options behind a command. `command` is its name, for complaints. Returns 0, or CLI_USAGE after
  * one line on standard error. */

@@ -49,7 +49,7 @@ static int replay_into(const struct cli_options *options, const char *path, cons
     }
     cli_guard_replay(&trace);
     snprintf(again, sizeof again, "%s replay %s", cli_program(), path);
-    enum replay_result result = report_page(out, &trace, again, &error);
+    enum replay_result result = report_page(out, &trace, again, NULL, &error);
     if (fclose(out) != 0 || result == REPLAY_UNFIT) {
         fprintf(stderr, "%s\n", result == REPLAY_UNFIT ? error.text : "out of memory");
         return CLI_ENVIRONMENT;

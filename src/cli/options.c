@@ -72,6 +72,7 @@ static const struct {
     {"keep-going", no_argument, OPTION_KEEP_GOING},
     {"color", required_argument, OPTION_COLOR},
     {"step", no_argument, OPTION_STEP},
+    {"explain", no_argument, OPTION_EXPLAIN},
     {"function", required_argument, OPTION_FUNCTION},
     {"batch", required_argument, OPTION_BATCH},
 };
@@ -81,7 +82,8 @@ _Static_assert(OPTION_COUNT <= CLI_OPTIONS_MAX, "each option has a place");
 /* Options that do not affect the findings. */
 #define OPTIONS_ASIDE                                                                                        \
     (OPTION_OUT | OPTION_FILTER | OPTION_JUNIT | OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_WORKERS | \
-     OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF | OPTION_STEP | OPTION_HTML)
+     OPTION_SHARD | OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF | OPTION_STEP | OPTION_HTML |               \
+     OPTION_EXPLAIN)
 
 static const char *program = "lockstep";
 
@@ -226,6 +228,9 @@ static void switch_on(struct cli_options *options, uint64_t bit)
         break;
     case OPTION_STEP:
         options->step = true;
+        break;
+    case OPTION_EXPLAIN:
+        options->explain = true;
         break;
     case OPTION_VERBOSE:
         options->verbose = true;
@@ -460,7 +465,7 @@ static const uint64_t FREE_OPTIONS =
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
     OPTION_MAX_MEMORY | OPTION_MAX_TIME | OPTION_WORKERS | OPTION_TRUST | OPTION_NO_MEMO | OPTION_CHECKPOINT |
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE |
-    OPTION_COLOR | OPTION_SARIF | OPTION_STEP | OPTION_HTML;
+    OPTION_COLOR | OPTION_SARIF | OPTION_STEP | OPTION_HTML | OPTION_EXPLAIN;
 
 /* Writes the options that define a search, in the order of OPTIONS. The recipe is always named. A recipe
  * from a shared object and each property have a hash of their file beside them. */

@@ -6,11 +6,13 @@
 #include "base/assert.h"
 #include "cli/cli.h"
 #include "cli/work_plan.h"
+#include "explain/behind.h"
 #include "plugin/plugin.h"
 #include "scenario/record.h"
 #include "sim/sandbox.h"
 #include "trace/real_line.h"
 
+#include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,11 +46,17 @@ static const char HELP[] =
     "                      schedule of this seed\n"
     "  --strategy S        how that schedule chooses, as in lockstep run\n"
     "  --depth D           likewise\n"
+    "  --explain           of a violation: add the cause, as lockstep explain --no-shrink tells it, and what "
+    "a "
+    "search\n"
+    "                      finds behind the choices; that takes some seconds\n"
+    "  --max-states N      most states of each of these searches\n"
     "\n"
     "examples:\n"
     "  lockstep run --recipe broken-no-protection --out build/one "
     "scenarios/mutex/create_reply_lost.scn\n"
     "  lockstep report -o build/one/run.html build/one/*.min.trace\n"
+    "  lockstep report --explain -o build/one/cause.html build/one/*.min.trace\n"
     "  lockstep report -o build/one/holds.html scenarios/mutex/create_reply_lost.scn\n"
     "  lockstep report -o build/one/seed_7.html --seed 7 scenarios/explore/mutex_2.scn\n"
     "  lockstep report -o build/real.html build/real/journal\n"
@@ -121,6 +129,44 @@ static int end_drawing(const struct cli_options *options, struct drawing *drawin
     return status;
 }
 
+/* Explains the violation of a trace. The caller frees the text, and deletes `behind`. Returns false with the
+ * complaint in *error, if there is no violation, too. */
+static bool find_cause(const struct cli_options *options, const struct trace *trace, char **text,
+                       cJSON **behind, struct input_error *error)
+{
+    static struct explanation explanation; /* too large for the stack */
+    struct explain_options how = {.states_max = options->search.states_max, .no_shrink = true};
+    size_t size;
+    enum explain_result result = explain_trace(trace, &how, &explanation, error);
+    if (result != EXPLAIN_UNFIT && result != EXPLAIN_HOLDS) {
+        result = explain_behind(trace, &how, behind, error);
+    }
+    if (result == EXPLAIN_HOLDS) {
+        input_complain_words(error, trace->input.name, 1, 1, "one that violates nothing",
+                             "a run that violates a property, for --explain");
+    }
+    FILE *out = result == EXPLAIN_DONE ? open_memstream(text, &size) : NULL;
+    if (out != NULL) {
+        explain_write(out, &explanation);
+    } else if (result == EXPLAIN_DONE) {
+        input_complain_words(error, trace->input.name, 1, 1, "'out of memory'", "memory");
+    }
+    return out != NULL && fclose(out) == 0;
+}
+
+static enum replay_result draw_cause(const struct cli_options *options, const struct trace *trace,
+                                     const char *again, FILE *out, struct input_error *error)
+{
+    char *text = NULL;
+    cJSON *behind = NULL;
+    bool found = find_cause(options, trace, &text, &behind, error);
+    struct report_cause cause = {text, behind};
+    enum replay_result result = found ? report_page(out, trace, again, &cause, error) : REPLAY_UNFIT;
+    free(text);
+    cJSON_Delete(behind);
+    return result;
+}
+
 /* Draws the run of a trace. `again` is the line to paste. */
 static int draw(const struct cli_options *options, const struct trace *trace, const char *again)
 {
@@ -129,7 +175,8 @@ static int draw(const struct cli_options *options, const struct trace *trace, co
     if (begin_drawing(&drawing) != 0) {
         return CLI_ENVIRONMENT;
     }
-    enum replay_result result = report_page(drawing.out, trace, again, &error);
+    enum replay_result result = options->explain ? draw_cause(options, trace, again, drawing.out, &error)
+                                                 : report_page(drawing.out, trace, again, NULL, &error);
     return end_drawing(options, &drawing, result == REPLAY_UNFIT ? &error : NULL);
 }
 
@@ -276,7 +323,7 @@ int cli_report(int argc, char **argv)
     struct cli_options options;
     int status = cli_options(&options, "report",
                              OPTION_OUT | OPTION_RECIPE | OPTION_PROPERTY | OPTION_SEED | OPTION_STRATEGY |
-                                 OPTION_DEPTH,
+                                 OPTION_DEPTH | OPTION_EXPLAIN | OPTION_MAX_STATES,
                              argc, argv);
     if (status != 0) {
         return status;

@@ -280,6 +280,13 @@ static void fill_page(FILE *out, const char *json)
     fputs(text, out);
 }
 
+void page_cause(struct page *page, const char *text, cJSON *behind)
+{
+    LS_ASSERT(page->failed || (page->list != NULL && behind != NULL));
+    page->failed = page->failed || cJSON_AddStringToObject(page->run, "cause", text) == NULL ||
+                   !cJSON_AddItemReferenceToObject(page->run, "behind", behind);
+}
+
 bool page_write(struct page *page, FILE *out)
 {
     char *json = page->failed ? NULL : cJSON_PrintUnformatted(page->run);
@@ -327,7 +334,7 @@ static enum replay_result no_memory(const struct trace *trace, struct input_erro
 }
 
 enum replay_result report_page(FILE *out, const struct trace *trace, const char *again,
-                               struct input_error *error)
+                               const struct report_cause *cause, struct input_error *error)
 {
     struct drawing drawing = {.page = page_open(again)};
     struct replay_listener listener = {&drawing, draw_head, draw_choice, draw_step, draw_end};
@@ -335,6 +342,9 @@ enum replay_result report_page(FILE *out, const struct trace *trace, const char 
         return no_memory(trace, error);
     }
     enum replay_result result = replay_run(trace, &listener, error);
+    if (result != REPLAY_UNFIT && cause != NULL) {
+        page_cause(drawing.page, cause->text, cause->behind);
+    }
     if (result != REPLAY_UNFIT && !page_write(drawing.page, out)) {
         result = no_memory(trace, error);
     }

@@ -23,6 +23,9 @@ void page_head(struct page *page, struct cJSON *head);
 void page_step(struct page *page, struct cJSON *step);
 void page_end(struct page *page, struct cJSON *end);
 
+/* Adds the cause of the violation. `behind` must outlive the page. */
+void page_cause(struct page *page, const char *text, struct cJSON *behind);
+
 /* Writes the page. Returns false, and writes nothing, if memory was short at any time. */
 bool page_write(struct page *page, FILE *out);
 

@@ -87,10 +87,16 @@ enum replay_result report_replay_json(FILE *out, const struct trace *trace, stru
 
 /* ---- HTML ---- */
 
-/* Replays a trace and writes the page of its run: one file that needs no other. `again` is the line to paste.
- * REPLAY_UNFIT with the complaint in *error also if memory is short. */
+/* The cause of a violation, for the page of its run. All is borrowed. */
+struct report_cause {
+    const char *text;     /* for people: the sentences of `lockstep explain` */
+    struct cJSON *behind; /* what a search finds behind each choice, see explain/behind.h */
+};
+
+/* Replays a trace and writes the page of its run: one file that needs no other. `again` is the line to paste,
+ * `cause` may be NULL. REPLAY_UNFIT with the complaint in *error also if memory is short. */
 enum replay_result report_page(FILE *out, const struct trace *trace, const char *again,
-                               struct input_error *error);
+                               const struct report_cause *cause, struct input_error *error);
 
 /* Writes the page of a real run from its journal. Returns 0, or -1 with the complaint in *error. */
 int report_journal_page(FILE *out, const struct input *input, const char *again, struct input_error *error);

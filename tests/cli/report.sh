@@ -25,6 +25,33 @@ round_trace
 page_equals_json "$trace"
 grep -q '"label":"cycle"' "$scratch/steps.json" || { echo 'no circle'; failed=1; }
 
+# ---- the cause ----
+# run_of PAGE EXPRESSION: what Python finds in the run of a page.
+run_of()
+{
+    python3 tests/report/page_run.py "$1" "$2"
+}
+
+# behind STEP CHOICE: what was found behind a choice.
+behind()
+{
+    run_of "$scratch/cause.html" "[one[1] for one in run['behind']['steps'][$1] if one[0] == '$2']"
+}
+
+lost_min=$(echo "$scratch"/lost/*.trace)
+expect 0 "$scratch/cause.html" "$LOCKSTEP" report --explain -o "$scratch/cause.html" "$lost_min"
+same "$("$LOCKSTEP" explain --no-shrink "$lost_min")" "$(run_of "$scratch/cause.html" 'run["cause"]' | sed '$d')" 'the cause on the page'
+# The loss of the answer decides; a loss that keeps the answer does no harm, and nothing helps behind the loss.
+same "['always']" "$(behind 9 'cut a keep=0 apply=0 rc=-4')" 'behind the loss of the answer'
+same "['never']" "$(behind 9 'cut a keep=1 apply=0 rc=-4')" 'behind a loss that keeps the answer'
+same "['always']" "$(behind 10 'deliver a session-connecting')" 'behind the step after the loss'
+same "['sometimes']" "$(behind 3 'connect b s1')" 'behind a step before the loss'
+"$LOCKSTEP" report --explain --max-states 1 -o "$scratch/cause.html" "$lost_min" >/dev/null
+same "['undecided']" "$(behind 3 'connect b s1')" 'behind a step, with a bound of one state'
+expect 2 'expected a run that violates a property, for --explain, found one that violates nothing' "$LOCKSTEP" report --explain \
+    -o "$scratch/holds.html" scenarios/mutex/create_reply_lost.scn
+[[ ! -e $scratch/holds.html ]] || { echo 'a run without a cause has a page'; failed=1; }
+
 # ---- where the page goes ----
 expect 0 "$scratch/lost/" "$LOCKSTEP" report "$lost"
 [[ -s ${lost%.trace}.html ]] || { echo 'there is no page beside the trace'; failed=1; }
@@ -38,15 +65,6 @@ expect 2 'unfit.trace:' "$LOCKSTEP" report "$scratch/unfit.trace"
 [[ ! -e $scratch/unfit.html ]] || { echo 'a trace that does not fit has a page'; failed=1; }
 
 # ---- scenarios ----
-# run_of PAGE EXPRESSION: what Python finds in the run of a page.
-run_of()
-{
-    python3 -c 'import json, re, sys
-page = open(sys.argv[1], encoding="utf-8").read()
-run = json.loads(re.search(r"<script type=.application/json. id=.run.>(.*?)</script>", page, re.S).group(1))
-print(eval(sys.argv[2]))' "$1" "$2"
-}
-
 page=$scratch/page.html
 # The page of a scenario that violates has all steps of the page of its trace, and may go on.
 expect 0 "$page" "$LOCKSTEP" report --recipe broken-no-protection -o "$page" scenarios/mutex/create_reply_lost.scn

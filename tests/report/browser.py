@@ -105,6 +105,19 @@ before = browser.execute_script("return getComputedStyle(document.body).backgrou
 by_id("scheme").click()
 same("the other colours differ", True, before != browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
 
+# ---- the cause ----
+causes = browser.execute_script("return [...document.querySelectorAll('#sentences a')].map((a) => a.textContent)")
+if browser.execute_script("return lockstep.run.cause !== undefined"):
+    same("the cause links to steps", True, len(causes) > 0)
+    same("the cause is shown", True, by_id("sentences").is_displayed())
+    number = int(causes[0].split()[1])
+    press(Keys.HOME)
+    by_id("sentences").find_element(By.TAG_NAME, "a").click()
+    time.sleep(0.2)
+    same("the step of a link in the cause", number, steps[picked()]["number"])
+    slide(3)
+    same("choices with what is behind them", True, browser.execute_script("return document.querySelectorAll('.behind').length") > 0)
+
 # ---- nothing else ----
 same("lines on the console", [], [entry["message"] for entry in browser.get_log("browser")])
 urls = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]

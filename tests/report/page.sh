@@ -8,7 +8,7 @@ source "${BASH_SOURCE[0]%/*}/lib_browser.sh"
 source "${BASH_SOURCE[0]%/*}/lib_runs.sh"
 
 expect 1 'violates' "$LOCKSTEP" run --no-shrink --recipe broken-no-protection --out "$scratch/lost" scenarios/mutex/create_reply_lost.scn
-opens "$(echo "$scratch"/lost/*.trace)"
+opens "$(echo "$scratch"/lost/*.trace)" --explain
 
 # The page of a real run, from its journal.
 forked_journal >"$scratch/journal"

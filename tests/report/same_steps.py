@@ -5,8 +5,9 @@
 Compares the page of a run with `replay --json` and `replay` of its trace. Exit status 1 with a line for each difference.
 """
 import json
-import re
 import sys
+
+import page_run
 
 page_path, json_path, text_path = sys.argv[1:]
 differences = 0
@@ -19,9 +20,7 @@ def differs(what, expected, found):
         print(f"{what}: expected {expected!r:.300}, found {found!r:.300}")
 
 
-with open(page_path, encoding="utf-8") as file:
-    page = file.read()
-run = json.loads(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.S).group(1))
+run = page_run.load(page_path)
 with open(json_path, encoding="utf-8") as file:
     lines = [json.loads(line) for line in file]
 head, steps, end = lines[0], lines[1:-1], lines[-1]
@@ -29,22 +28,10 @@ head, steps, end = lines[0], lines[1:-1], lines[-1]
 differs("the head", {**head, "again": run["head"]["again"]}, run["head"])
 differs("the end", end, run["end"])
 differs("the number of steps", len(steps), len(run["steps"]))
-for step in run["steps"]:
-    for name in ("events", "text", "violated", "beliefs", "changes", "choices"):
-        step.setdefault(name, [])
-    for name in ("label", "remark"):
-        step.setdefault(name, "")
-    for event in step["events"]:
-        if "path" in event:
-            event["path"] = run["labels"][event["path"]]
-state = []
 for k, (step, shown) in enumerate(zip(steps, run["steps"])):
     differs(f"the number of step {k}", k, step["step"])
-    for index, line in shown["changes"]:
-        state[index:index + 1] = [run["labels"][line]]
-    state = state[:shown["size"]]
-    differs(f"the state of step {k}", step["state"], state)
-    differs(f"the choices of step {k}", step["choices"], [run["labels"][i] for i in shown["choices"]])
+    differs(f"the state of step {k}", step["state"], shown["state"])
+    differs(f"the choices of step {k}", step["choices"], shown["choices"])
     for name in step:
         if name not in ("state", "choices"):
             differs(f"{name} of step {k}", step[name], shown.get(name))

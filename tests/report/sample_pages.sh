@@ -17,7 +17,7 @@ done
 ((compared >= 4)) || { echo "only $compared files were compared" && failed=1; }
 for page in reports/pages/*.html; do
     [[ -e ${page%.html}.trace ]] || { echo "$page has no trace" && failed=1; }
-    (($(stat -c %s "$page") < 61440)) || { echo "the page of a short run is too long: $page" && failed=1; }
+    (($(stat -c %s "$page") < 81920)) || { echo "the page of a short run is too long: $page" && failed=1; }
     if grep -nE '/(tmp|home|root|work|build)/' "$page"; then
         echo "$page has a path of a machine"
         failed=1

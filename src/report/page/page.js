@@ -380,18 +380,36 @@ function showLine(k) {
     byId("line").replaceChildren(line.length > 0 ? table : element("p", "", "no contender"));
 }
 
+// What a search has found behind a choice of step k; "" if nothing was searched.
+const BEHIND = {breaks: "breaks the promise", always: "each run behind it breaks the promise", never: "no run behind it breaks the promise",
+    sometimes: "some runs behind it break the promise, some keep it", undecided: "not decided"};
+function behindChoice(k, label) {
+    const answers = (run.behind && run.behind.steps[k]) || [], found = answers.find((one) => one[0] === label);
+    return found === undefined ? "" : BEHIND[found[1]] + (found[2] > 0 ? " (" + found[2] + " states)" : "");
+}
+
+function choiceItem(k, label, taken, note) {
+    const item = element("li", taken ? "taken" : "", label + note), behind = behindChoice(k, label);
+    if (behind !== "") item.append(element("span", "behind", behind));
+    return item;
+}
+
 function showChoices(k) {
     const list = byId("choices"), next = steps[k + 1];
     const labels = steps[k].choices.map((index) => run.labels[index]);
     list.replaceChildren();
     if (next !== undefined && next.number > 0 && !labels.includes(next.label)) {
-        list.append(element("li", "taken", next.label + "  (this run, by the script)"));
+        list.append(choiceItem(k, next.label, true, "  (this run, by the script)"));
     }
     for (const index of steps[k].choices) {
         const label = run.labels[index], taken = next !== undefined && next.label === label;
-        list.append(element("li", taken ? "taken" : "", label + (taken ? "  (this run)" : "")));
+        list.append(choiceItem(k, label, taken, taken ? "  (this run)" : ""));
     }
-    if (steps[k].choices.length === 0) list.append(element("li", "", "nothing"));
+    const others = ((run.behind && run.behind.steps[k]) || []).map((one) => one[0]);
+    for (const label of others.filter((other) => !labels.includes(other) && !(next && next.label === other))) {
+        list.append(choiceItem(k, label, false, "  (a fault of this run, at this step)"));
+    }
+    if (list.children.length === 0) list.append(element("li", "", "nothing"));
 }
 
 function showPanel(k) {
@@ -536,6 +554,18 @@ function showFaults() {
     byId("verdict").append(box);
 }
 
+// The sentences of `lockstep explain`; each "step N" leads to that step.
+function showCause() {
+    const box = byId("sentences");
+    if (!run.cause) return;
+    for (const part of run.cause.split(/(step \d+)/)) {
+        const k = /^step \d/.test(part) ? steps.findIndex((step) => step.number === Number(part.slice(5))) : -1;
+        box.append(k >= 0 ? linkTo(k, part) : part);
+    }
+    byId("cause").hidden = false;
+    byId("cause").open = true;
+}
+
 function showHead() {
     document.title = "lockstep: " + head.scenario;
     byId("title").textContent = head.scenario;
@@ -558,6 +588,7 @@ function showHead() {
     showFaults();
     if (end.trouble) byId("verdict").append(element("div", "sentence", end.trouble));
     byId("scenario").textContent = head.text;
+    showCause();
 }
 
 // Adds a mark and its meaning to the legend.
