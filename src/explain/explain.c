@@ -11,6 +11,8 @@
 #include <time.h>
 
 #define SHRINK_STEPS_MAX 2000000 /* actions of all runs of the shrinking: some seconds */
+#define SHRINK_SHARE 0.3         /* of the time that the user gives */
+#define FAULTS_SHARE 0.7         /* of the time that is left then */
 
 static double now_s(void)
 {
@@ -23,6 +25,14 @@ double explain_seconds_left(struct futures_bounds bounds)
 {
     double left = bounds.until_s > 0 ? bounds.until_s - now_s() : 0;
     return bounds.until_s > 0 && left < 0.01 ? 0.01 : left;
+}
+
+/* Returns the bounds with this share of the time that is left. */
+static struct futures_bounds share(struct futures_bounds bounds, double part)
+{
+    LS_ASSERT(part > 0 && part < 1);
+    bounds.until_s -= explain_seconds_left(bounds) * (1 - part);
+    return bounds;
 }
 
 static bool is_late(void *ctx)
@@ -39,6 +49,7 @@ static enum explain_result shrink(const struct trace *trace, const char *propert
                                   struct explanation *e, struct input_error *error)
 {
     struct shrunk shrunk;
+    bounds = share(bounds, SHRINK_SHARE);
     struct shrink_options how = {
         .property = property, .max_steps = SHRINK_STEPS_MAX, .stop = is_late, .ctx = &bounds};
     enum shrink_result result = shrink_trace(trace, &how, &shrunk, error);
@@ -75,7 +86,7 @@ static void fill(struct explain_case *c, struct futures_bounds bounds, struct ex
     e->step = finding->step;
     e->steps = c->story.steps;
     bounds.until_ms = case_end_ms(c);
-    explain_faults(c, e, bounds);
+    explain_faults(c, e, share(bounds, FAULTS_SHARE));
     explain_last_moment(c, e, bounds);
 }
 

@@ -107,7 +107,7 @@ static void write_faults(FILE *out, const struct explanation *e)
 static void write_step(FILE *out, const struct explain_last *last)
 {
     if (last->step == 0) {
-        fputs("  before the callers paused, and the world was judged at rest\n", out);
+        fputs("  before the world was judged at rest\n", out);
         return;
     }
     fprintf(out, "  before step %llu, '%s'%s\n", wide(last->step), last->label,
@@ -127,7 +127,8 @@ static void write_moment(FILE *out, const struct explain_last *last)
         fputs("  none yet: even at the end, another continuation keeps the promise\n", out);
         break;
     case EXPLAIN_MOMENT_UNKNOWN:
-        fprintf(out, "  not decided: not later than before step %llu, '%s'\n", wide(last->step), last->label);
+        fputs("  not decided; it is not later than this:\n", out);
+        write_step(out, last);
         break;
     }
     if (last->is != EXPLAIN_MOMENT_STEP && last->is != EXPLAIN_MOMENT_OPEN) {

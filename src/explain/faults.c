@@ -78,7 +78,8 @@ static void search_scenario(const struct explain_case *c, const uint8_t budget[W
     check->scope = EXPLAIN_SCENARIO;
     check->states = outcome.search.states + outcome.search.earlier_states;
     check->answer = answer_of(&outcome, (outcome.stats.violated >> c->position & 1) != 0);
-    check->limit = outcome.verdict == VERDICT_LIMIT ? "states" : "an error";
+    bool full = check->states >= bounds.runs_states_max;
+    check->limit = outcome.verdict != VERDICT_LIMIT ? "an error" : full ? "states" : "time or memory";
 }
 
 /* ---- all orders of a script, or of a timed world ---- */
