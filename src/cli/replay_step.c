@@ -260,7 +260,11 @@ static int do_violation(struct session *session, struct word *rest)
     if (status != 0) {
         return status;
     }
-    int position = stepper_violation(session->stepper);
+    int position = -1;
+    enum stepper_answer answer = stepper_violation(session->stepper, &position);
+    if (answer != STEPPER_DONE) {
+        return tell_answer(session, answer);
+    }
     if (position < 0) {
         fputs("the run violates no property\n", session->out);
         return 0;
@@ -421,6 +425,7 @@ static int write_file(struct session *session, const char *path)
     enum stepper_answer answer = stepper_write(stepper, file, found, sizeof found);
     bool whole = fclose(file) == 0 && answer != STEPPER_LOST;
     int status = CLI_OK;
+    session->ended = answer == STEPPER_LOST;
     if (answer == STEPPER_UNFIT) {
         status = tell_answer(session, answer);
     } else if (!whole) {
@@ -611,6 +616,9 @@ static int read_lines(struct session *session)
         putchar('\n');
     }
     free(line);
+    if (!session->ended && !feof(stdin)) {
+        return no_memory(); /* or standard input cannot be read */
+    }
     return session->ended ? status : 0;
 }
 

@@ -62,16 +62,19 @@ static bool has_ended(const struct stepper *stepper)
     return replay_ended(stepper->replay);
 }
 
-/* Goes to a position that was reached before. */
-static void redo(struct stepper *stepper, int position, bool shown)
+/* Goes to a position that was reached before. A choice that did fit does not fit now if memory is short, in
+ * which case a mark cannot be passed. Returns STEPPER_DONE or STEPPER_LOST. */
+static enum stepper_answer redo(struct stepper *stepper, int position, bool shown)
 {
     LS_ASSERT(position >= 0 && position < stepper->known);
     begin(stepper, shown && position == 0);
     while (stepper->position < position) {
         stepper->shown = shown && stepper->position + 1 == position;
-        enum replay_result result = replay_next(stepper->replay);
-        LS_ASSERT(result != REPLAY_UNFIT); /* it did fit before */
+        if (replay_next(stepper->replay) == REPLAY_UNFIT) {
+            return STEPPER_LOST;
+        }
     }
+    return STEPPER_DONE;
 }
 
 /* Does the next choice of the list. */
@@ -82,8 +85,10 @@ static enum stepper_answer advance(struct stepper *stepper, bool shown)
     }
     stepper->shown = shown;
     if (replay_next(stepper->replay) == REPLAY_UNFIT) {
-        redo(stepper, stepper->position, false);
-        return STEPPER_UNFIT;
+        struct input_error why = stepper->error;
+        enum stepper_answer answer = redo(stepper, stepper->position, false);
+        stepper->error = why;
+        return answer == STEPPER_DONE ? STEPPER_UNFIT : answer;
     }
     return STEPPER_DONE;
 }
@@ -92,7 +97,7 @@ enum stepper_answer stepper_go(struct stepper *stepper, int position)
 {
     enum stepper_answer answer = STEPPER_DONE;
     if (position <= stepper->position) {
-        redo(stepper, position, true);
+        answer = redo(stepper, position, true);
     }
     while (answer == STEPPER_DONE && stepper->position < position) {
         answer = advance(stepper, stepper->position + 1 == position);
@@ -100,7 +105,7 @@ enum stepper_answer stepper_go(struct stepper *stepper, int position)
     return answer;
 }
 
-/* Does all choices of the list without a word. Returns STEPPER_END, or STEPPER_UNFIT. */
+/* Does all choices of the list without a word. Returns STEPPER_END, STEPPER_UNFIT or STEPPER_LOST. */
 static enum stepper_answer run_through(struct stepper *stepper)
 {
     enum stepper_answer answer;
@@ -111,7 +116,7 @@ static enum stepper_answer run_through(struct stepper *stepper)
 
 enum replay_result stepper_finish(struct stepper *stepper)
 {
-    if (run_through(stepper) == STEPPER_UNFIT) {
+    if (run_through(stepper) != STEPPER_END) {
         return REPLAY_UNFIT;
     }
     return stepper->run->stats.violated != 0 ? REPLAY_VIOLATED : REPLAY_HOLDS;
@@ -139,13 +144,17 @@ static int violation_between(const struct stepper *stepper, int from, int end)
     return -1;
 }
 
-int stepper_violation(struct stepper *stepper)
+enum stepper_answer stepper_violation(struct stepper *stepper, int *position)
 {
     int here = stepper->position;
-    (void)run_through(stepper);
-    redo(stepper, here, false);
-    int position = violation_between(stepper, here + 1, stepper->known);
-    return position >= 0 ? position : violation_between(stepper, 0, here + 1);
+    if (run_through(stepper) == STEPPER_LOST) {
+        return STEPPER_LOST;
+    }
+    *position = violation_between(stepper, here + 1, stepper->known);
+    if (*position < 0) {
+        *position = violation_between(stepper, 0, here + 1);
+    }
+    return redo(stepper, here, false);
 }
 
 /* ---- positions ---- */
@@ -531,12 +540,19 @@ enum stepper_answer stepper_write(struct stepper *stepper, FILE *file, char *fou
 {
     int here = stepper->position;
     struct trace trace;
-    if (run_through(stepper) == STEPPER_UNFIT) {
-        redo(stepper, here, false);
-        return STEPPER_UNFIT;
+    enum stepper_answer end = run_through(stepper);
+    if (end == STEPPER_LOST) {
+        return STEPPER_LOST;
     }
     name_violated(stepper, found, found_size);
-    redo(stepper, here, false);
+    struct input_error why = stepper->error;
+    if (redo(stepper, here, false) != STEPPER_DONE) {
+        return STEPPER_LOST;
+    }
+    stepper->error = why;
+    if (end == STEPPER_UNFIT) {
+        return STEPPER_UNFIT;
+    }
     trace = stepper->trace;
     trace.found = found;
     snprintf(trace.tool, sizeof trace.tool, "%s", LOCKSTEP_VERSION);

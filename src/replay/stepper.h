@@ -114,10 +114,10 @@ enum stepper_answer stepper_go(struct stepper *stepper, int position);
 /* Returns the last position before the present one that a step of this process leads to; 0 = none. */
 int stepper_before(const struct stepper *stepper, unsigned process);
 
-/* Looks through the whole run, without a word, and comes back. Returns the first position behind the present
- * one at which a property is violated anew, or else the first in the run; -1 = the run violates nothing. A
- * choice that does not fit ends the run for this purpose. */
-int stepper_violation(struct stepper *stepper);
+/* Looks through the whole run, without a word, and comes back. Sets *position to the first behind the present
+ * one at which a property is violated anew, or else to the first in the run; -1 = the run violates nothing. A
+ * choice that does not fit ends the run for this purpose. Returns STEPPER_DONE or STEPPER_LOST. */
+enum stepper_answer stepper_violation(struct stepper *stepper, int *position);
 
 /* Returns the result of a replay of the whole run: goes to its end without a word, and stays there. */
 enum replay_result stepper_finish(struct stepper *stepper);

@@ -243,10 +243,13 @@ static void positions_have_numbers(void **state)
     assert_int_equal(stepper_position_of(&stepper, 15), -1);
     assert_int_equal(stepper_number(&stepper, 5), 0);
     assert_int_equal(stepper_number(&stepper, 6), 5);
-    assert_int_equal(stepper_violation(&stepper), 17); /* the end of the circle */
+    int position;
+    assert_int_equal(stepper_violation(&stepper, &position), STEPPER_DONE);
+    assert_int_equal(position, 17); /* the end of the circle */
     assert_int_equal(stepper.position, 0);
     assert_int_equal(stepper_go(&stepper, 17), STEPPER_DONE);
-    assert_int_equal(stepper_violation(&stepper), 17);
+    assert_int_equal(stepper_violation(&stepper, &position), STEPPER_DONE);
+    assert_int_equal(position, 17);
     assert_int_equal(stepper_forward(&stepper), STEPPER_END);
     assert_int_equal(stepper_finish(&stepper), REPLAY_VIOLATED);
     close_trace();
@@ -429,6 +432,41 @@ static void a_label_is_printed_plainly(void **state)
     close_trace();
 }
 
+/* ---- memory ---- */
+
+static bool memory_is_short;
+
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
+struct canon *__wrap_world_canon(struct world *world);
+struct canon *__real_world_canon(struct world *world);
+
+/* The mark of a circle needs memory. */
+struct canon *__wrap_world_canon(struct world *world)
+{
+    return memory_is_short ? NULL : __real_world_canon(world);
+}
+
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* A mark that was passed once cannot be passed again. */
+static void a_shortage_of_memory_ends_the_stepper(void **state)
+{
+    (void)state;
+    open_trace(LASSO);
+    assert_int_equal(stepper_finish(&stepper), REPLAY_VIOLATED);
+    memory_is_short = true;
+    assert_int_equal(stepper_go(&stepper, 15), STEPPER_DONE);
+    assert_int_equal(stepper_forward(&stepper), STEPPER_UNFIT);
+    assert_int_equal(stepper.position, 15);
+    memory_is_short = false;
+    assert_int_equal(stepper_go(&stepper, 17), STEPPER_DONE);
+    memory_is_short = true;
+    assert_int_equal(stepper_go(&stepper, 16), STEPPER_LOST);
+    assert_non_null(strstr(stepper.error.text, "found 'cycle'"));
+    memory_is_short = false;
+    close_trace();
+}
+
 /* ---- time ---- */
 
 static double now_ms(void)
@@ -466,11 +504,17 @@ static void back_is_quick(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(back_is_the_same_state),       cmocka_unit_test(positions_have_numbers),
-        cmocka_unit_test(steps_of_a_process_are_found), cmocka_unit_test(choices_are_listed),
-        cmocka_unit_test(a_choice_leaves_the_trace),    cmocka_unit_test(a_choice_may_be_the_same),
-        cmocka_unit_test(a_circle_can_be_left),         cmocka_unit_test(drift_leaves_the_position),
-        cmocka_unit_test(a_label_is_printed_plainly),   cmocka_unit_test(back_is_quick),
+        cmocka_unit_test(back_is_the_same_state),
+        cmocka_unit_test(positions_have_numbers),
+        cmocka_unit_test(steps_of_a_process_are_found),
+        cmocka_unit_test(choices_are_listed),
+        cmocka_unit_test(a_choice_leaves_the_trace),
+        cmocka_unit_test(a_choice_may_be_the_same),
+        cmocka_unit_test(a_circle_can_be_left),
+        cmocka_unit_test(drift_leaves_the_position),
+        cmocka_unit_test(a_label_is_printed_plainly),
+        cmocka_unit_test(a_shortage_of_memory_ends_the_stepper),
+        cmocka_unit_test(back_is_quick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
