@@ -17,7 +17,7 @@ struct nearest {
 };
 
 /* Begins a search. The distance counts letters that are missing, superfluous, wrong or swapped with their
- * neighbour. It may be a third of the word's length, and 3, at most. */
+ * neighbour. It may be a third of the word's length at most, and never more than 3. */
 void nearest_begin(struct nearest *nearest, const char *word, size_t size);
 
 /* Compares a name, which must live until the last nearest_text(). Of equally near names the first counts. */

@@ -56,7 +56,7 @@ static inline struct rec *pack_next(const struct pack *pack, const struct rec *r
  * if the block is full. */
 struct rec *pack_append(const struct pack *pack, int list, size_t size);
 
-/* As pack_append(), but adds the record before `before`; NULL = at the end of the list. */
+/* Does pack_append(), but adds the record before `before`; NULL = at the end of the list. */
 struct rec *pack_insert(const struct pack *pack, int list, struct rec *before, size_t size);
 
 /* Copies the tag and all bytes behind the head, but not `word`. Both records have one size. */

@@ -38,8 +38,8 @@ void stop_points_end(uint64_t number);
 extern bool stop_points_here;  /* the wanted step is under way */
 extern bool stop_points_armed; /* the next call of the recipe is the first one in the wanted step */
 
-/* The world calls these two before and after the last run of a step. With twice, an earlier run of the step
- * does not stop. */
+/* A step may be done twice. The world calls these two functions before and after its last run, so that the
+ * earlier run does not stop. */
 static inline void stop_points_arm(void)
 {
     stop_points_armed = stop_points_here;

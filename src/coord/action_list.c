@@ -3,7 +3,7 @@
 
 #include "coord/coordinator.h"
 
-/* Fills the action in place: to build it elsewhere and to copy it is slower. */
+/* The action is filled in place, because building it elsewhere and copying it is slower. */
 struct action *action_list_add(struct action_list *list, enum action_kind kind, int process)
 {
     static struct action beyond;

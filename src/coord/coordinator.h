@@ -116,7 +116,7 @@ enum {
 
 /* Memory that a client library lends to callbacks, for recipes from shared objects (src/sim/twice.c). */
 struct coord_lending {
-    void (*keep)(int place);     /* saves the lent memory that is outside of the arena, in place 0 or 1 */
+    void (*keep)(int place);     /* saves the library's state that is outside of the arena, in place 0 or 1 */
     void (*put_back)(int place); /* restores what keep() saved in that place */
     void (*lend)(int area);      /* from now on lends from area 0, as in ordinary steps, or from area 1 */
     bool (*is_whole)(void); /* returns true if lent memory has not changed after the end of its callback */

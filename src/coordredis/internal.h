@@ -63,7 +63,8 @@ bool claims_is_of_former_life(int server, const struct key *key);
 int claims_misses(int server, const struct key *key);
 /* Returns whether the client has last written or renewed the key at the other server of the split place. */
 bool claims_is_misled(int server, const struct key *key);
-/* Finds a server, but no former one, with the client's share of this lock, and the key's index there. */
+/* Sets *server to the first server, but no former one, with the client's share of this lock, and *index to
+ * that of the key there. Returns false if there is none. */
 bool claims_find(int client, int lock, int *server, int *index);
 
 /* To be called when a server has lost all keys. Resets the numbers of claims if it is the only server: the

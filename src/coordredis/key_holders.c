@@ -108,7 +108,8 @@ static int lock_of(const struct key *key)
     return lock_of_name(key->database, key_name(key));
 }
 
-/* A text has another value for each owner. A hash or a list may change while its owner holds. */
+/* Returns the hash of a text, which differs between owners. Returns 0 for a hash or a list, which may change
+ * while its owner holds. */
 static uint64_t value_of(const struct key *key)
 {
     char room[KEY_DIGITS_MAX];

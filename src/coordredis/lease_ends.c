@@ -2,7 +2,8 @@
  * Copyright the lockstep authors */
 
 /* When a lease may end. With a clock: when it is over by the clock of its server. Without a clock: at any
- * time, and if its owner renews it, by a fault. */
+ * time if its owner does not renew it. Otherwise a fault may end it, unless a timer of the owner
+ * (LS_TIMER_LEASE) ends the owner's belief first. */
 #include "base/assert.h"
 #include "coordredis/internal.h"
 

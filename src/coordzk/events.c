@@ -282,7 +282,8 @@ static int request_kind(int op)
     return known[op] - 1;
 }
 
-/* Emits the event of a link or session. During a recipe's stop() no process is left to hear of it. */
+/* Emits the event of a link or session. During a recipe's stop() it emits none: no process is left to hear of
+ * it. */
 static void session_event(const struct fakezk_event *from)
 {
     if (the_host->stopping() || from->code == ZOO_READONLY_STATE) {

@@ -113,7 +113,7 @@ static void on_answered(int rc, const void *data)
 }
 
 /* Sends a write for a recipe without multi(), unless the handle is dead: zoo_amulti() would end the process
- * then (F16). In a world nothing comes between this question and the call. */
+ * then (F16). In a world nothing comes between is_unrecoverable() and the call. */
 static int send_plainly(struct guarded *write)
 {
     zhandle_t *zh = recipe()->handle(the_host->state(write->process));
@@ -127,7 +127,7 @@ static int send_plainly(struct guarded *write)
     return LS_OK;
 }
 
-/* Sends a write. If there is no connection, it waits for the next one. */
+/* Sends a write. Without a connection the write waits for the next one. Another error ends the write. */
 static void issue(struct guarded *write)
 {
     LS_ASSERT(!write->sent || the_host->kept(write->process) != NULL);

@@ -13,7 +13,8 @@
 /* Begins a new write, to which the next changes belong. */
 void backlog_begin(void);
 
-/* Keeps an image of the key of this name, or of its absence. To be called before each change of the key. */
+/* Keeps an image of the key of this name, or of its absence, unless the present write has one. To be called
+ * before each change of the key. */
 void backlog_note(struct call *call, int database, struct bytes name);
 
 /* Notes that a key expires, or that the server loses it: its images that have a lease are not put back. */

@@ -21,7 +21,7 @@ enum key_change {
     KEY_LOST,    /* the server loses the key, by no command */
 };
 
-/* One key of a write that the server has lost: the key is again as it was before the write. */
+/* One key of a write that the server has lost. The key is again as it was before the write, unless `over`. */
 struct lost_write {
     int database;
     struct bytes name;

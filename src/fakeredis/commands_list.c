@@ -179,7 +179,7 @@ static void list_lrange(struct call *call)
     }
 }
 
-/* Removes the first `count` elements that equal the text; negative = the last ones, 0 = all of them. */
+/* The number N removes the first N elements that equal the text, -N the last N of them, and 0 all of them. */
 static void list_lrem(struct call *call)
 {
     struct key *key;

@@ -255,7 +255,8 @@ static void peer_getname(struct call *call)
     }
 }
 
-/* Answers at once: with the number of all replicas; with 0, as after the timeout, while they are detached. */
+/* Answers at once. While the replicas are detached, the answer is 0, as after the timeout. Otherwise it is
+ * the number of all replicas, and the writes of the connection are safe (backlog.h). */
 static void peer_wait(struct call *call)
 {
     int64_t wanted, timeout_ms;

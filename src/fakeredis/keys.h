@@ -60,7 +60,8 @@ struct bytes key_value(const struct key *key); /* of all types but KEY_NUMBER */
 struct bytes key_bytes(const struct key *key); /* of any type, in the form that keys_set() takes */
 int64_t key_number(const struct key *key);
 
-/* Returns the text of a KEY_TEXT, or writes the digits of a KEY_NUMBER to `room` of KEY_DIGITS_MAX bytes. */
+/* Returns the text of a KEY_TEXT, or the digits of a KEY_NUMBER. The digits are written to `room`, which has
+ * KEY_DIGITS_MAX bytes. */
 #define KEY_DIGITS_MAX 24
 struct bytes key_text(const struct key *key, char *room);
 

@@ -310,8 +310,8 @@ int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, c
 
 /* ---- removing watches (F76) ---- */
 
-/* Returns whether the client library sends this removal: all watches of the path are to go, or its tables
- * have the pair of `watcher` and `context`. */
+/* Returns whether the client library sends this removal of watches. It does if `watcher` is NULL, or if its
+ * tables of this type have the watcher with this context for the path. */
 static bool has_watch(const struct _zhandle *zh, const char *path, int type, watcher_fn watcher,
                       const void *context)
 {

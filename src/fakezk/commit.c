@@ -89,7 +89,7 @@ static const struct zk_request *first_set(const struct zk_request *multi)
     return sub;
 }
 
-/* Puts the data that stand behind a path and its zero into an event. */
+/* Points an event to the data that stand behind a path and its zero; without data, does nothing. */
 static void show_data(struct fakezk_event *event, const char *bytes, size_t path_size, int32_t data_size)
 {
     if (data_size > 0) {
@@ -123,7 +123,8 @@ static void announce_effects(int client, const struct zk_request *multi, int fai
     }
 }
 
-/* Writes the results: of a failed multi 0 before the failing operation, its error, and -2 behind it (F63). */
+/* Writes the results of a multi, and returns `rc`. Each result is 0 if the multi committed. Otherwise it is 0
+ * before the failing operation, rc at that one, and -2 behind it (F63). */
 static int multi_results(struct zk_message *reply, const struct zk_request *multi, int failed, int rc,
                          struct operation_result *results)
 {
@@ -170,7 +171,7 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
     return multi_results(reply, multi, failed, rc, results);
 }
 
-/* Returns the cause of a deletion:
+/* Returns the field `actor` for the event of a deletion:
  * - 1 + client, if a client's request deleted a persistent node, or an ephemeral of a live session
  * - FAKEZK_BY_OPERATOR, if the operator deleted an ephemeral of a live session
  * - 0 otherwise. When the nodes of a closed session go, the session is no longer in the log. */
@@ -321,7 +322,8 @@ static int32_t present_epoch(void)
     return log->epochs > 0 ? log->begin[log->epochs - 1] : 0;
 }
 
-/* An epoch without a transaction leaves no trace: the next one takes its place. */
+/* Has no effect in an epoch without a transaction: the next epoch takes its place. Nor has it one in the last
+ * of FAKEZK_EPOCHS_MAX epochs. */
 void commit_begin_epoch(void)
 {
     const struct zk_log *log = the_log();
@@ -417,7 +419,7 @@ int32_t commit_sync(int client, int slot, int server, const struct zk_request *r
     return zxid;
 }
 
-/* Returns a client's next session number; 0 = too many. The order between clients leaves no trace in it. */
+/* Returns a client's next session number; 0 = too many. It does not depend on the sessions of others. */
 static int32_t next_session_number(int client)
 {
     struct zk_log *log = log_mark();

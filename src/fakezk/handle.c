@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns `zh` if the entered client has it open, otherwise NULL. `call` names the function for reports. */
+/* Returns `zh` if the entered client has it open. Otherwise returns NULL and, unless `zh` is NULL, reports
+ * the misuse by the function `call`. */
 struct _zhandle *handle_check(zhandle_t *zh, const char *call)
 {
     fakezk.calls++;

@@ -464,10 +464,11 @@ struct operation_result {
     bool has_stat;
 };
 
-/* Carries out a write that is no multi, or a check. Returns a code of ZooKeeper. Always writes `*result`. */
+/* Carries out a check, or a write other than a multi. Returns a code of ZooKeeper. Always writes *result. */
 int operation_do(const struct zk_request *request, int32_t session, int32_t zxid,
                  struct operation_result *result);
-/* Set data, or the ACL, of the leader's node without a check. False: the batch or the block is full. */
+/* Set the data or the ACL of the leader's node, whatever its permissions and its version. False: the batch or
+ * the block is full. */
 bool operation_set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
                         int32_t size);
 bool operation_set_acl(const struct zk_node *node, int32_t zxid, const char *path, int perms, uint32_t owner);
@@ -480,7 +481,8 @@ int32_t operation_count_up(int32_t created);
 /* Commits a write at the leader, and returns its number. The reply goes to the client at once, or with the
  * backlog of `server` if that is a follower. FAKEZK_NONE as `slot`: there is no reply. */
 int32_t commit_request(int client, int slot, int32_t session, int server, const struct zk_request *request);
-/* Answers a sync: the leader at once, a follower when it has caught up. Returns the log's last number. */
+/* Commits the late writes and answers a sync: the leader at once, a follower when it has caught up. Returns
+ * the log's last number. */
 int32_t commit_sync(int client, int slot, int server, const struct zk_request *request);
 int32_t commit_open_session(int client, int32_t timeout_ms);
 void commit_close_session(int32_t session);
@@ -488,7 +490,8 @@ void commit_operator_create(const char *path, int perms, int node_kind);
 void commit_operator_delete(const char *path);
 bool commit_operator_set(const char *path, const char *text);
 bool commit_operator_set_perms(const char *path, int perms);
-/* Makes the next transaction the first one of a new epoch. */
+/* Makes the next transaction the first one of a new epoch, unless the present epoch has none, or is the last
+ * possible one. */
 void commit_begin_epoch(void);
 /* Applies the next backlog step of a follower. */
 void commit_catch_up(int server);
@@ -501,11 +504,14 @@ void aside_park(int client, int32_t session, const struct zk_request *request);
 void aside_late_first(void);
 void aside_late_all(void);
 
-/* Keep writes that lie in a server's socket behind a broken link ("linger"). The server may read them until
- * their session is admitted on another link, or is over. */
+/* Keeps a write that lies in a server's socket behind a broken link ("linger"). The server may read it until
+ * its session is admitted on another link, or is over. */
 void aside_linger(int client, int32_t session, int server, const struct zk_request *request);
+/* Returns the client's oldest lingering write; NULL = none. */
 const struct zk_request *aside_lingering(int client);
+/* Commits that write, or drops it if its session is not live. */
 void aside_lingering_first(int client);
+/* Drops all lingering writes of a session. */
 void aside_forget(int32_t session);
 
 /* ---- server_requests.c: reading requests ---- */
@@ -585,8 +591,8 @@ void link_reject(int client, int slot);
 void link_rearm(int client, int slot);
 void link_drop(int client, int slot, int rc, bool keep_all);
 void link_fail_requests(int client, int slot, int rc);
-/* Ends a link for zookeeper_close(): unanswered requests get ZCLOSING. With `flush` the server reads all that
- * were issued before, and closes the session (F20). */
+/* Ends a link for zookeeper_close(): unanswered requests get ZCLOSING. With `flush` the server first reads
+ * all requests that were issued before, and closes the session (F20). */
 void link_close(int client, int slot, bool flush);
 void link_give_up(int client, int slot);
 int32_t link_give_up_ms(const struct _zhandle *zh);
@@ -660,7 +666,8 @@ void path_make_whole(const struct _zhandle *zh, const char *path, bool sequence,
 /* ---- handle.c ---- */
 
 struct _zhandle *handle_check(zhandle_t *zh, const char *call);
-/* Returns whether this call finds no memory. Each call that needs memory asks once. */
+/* Returns whether this call finds no memory, and counts fakezk_fail_call() down. Each call that needs memory
+ * asks once. */
 bool handle_lacks_memory(int client);
 /* Destroys a handle; calls nothing. */
 void handle_finish_close(int client, int slot);

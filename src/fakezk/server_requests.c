@@ -284,7 +284,8 @@ static enum list_order list_order(void)
     return fakezk.options.fixed_orders ? LIST_RISING : (enum list_order)((seed & 3) | (seed >> 5 & 1) << 2);
 }
 
-/* Returns the child at a place of the list: an index by age, or by path for the orders of the tree. */
+/* Returns the index of the child at a place of the list. Children have indexes by age, or by path for the two
+ * orders of the tree. */
 static int child_at(enum list_order order, int place, int count)
 {
     LS_ASSERT(place >= 0 && place < count);
@@ -479,7 +480,8 @@ static bool creates_ephemeral(const struct zk_request *request)
     return creates && request->mode != (uint8_t)ZOO_CONTAINER && (request->mode & ZOO_EPHEMERAL) != 0;
 }
 
-/* Returns the code of a refusal that does not depend on a node (F102 to F105), or ZOK. */
+/* Counts a request for F102. Returns the code of a refusal that does not depend on a node (F102 to F105), or
+ * ZOK. */
 static int refusal(const struct _zhandle *zh, const struct zk_request *request)
 {
     LS_ASSERT(zh->link && server_at(zh->server)->throttle < THROTTLED_EACH);

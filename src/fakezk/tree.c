@@ -77,7 +77,7 @@ bool tree_parent(const char *path, char parent[FAKEZK_PATH_MAX])
     return true;
 }
 
-/* Returns the first node that sorts behind the path: the place to insert it. */
+/* Returns the first node that sorts behind the path, NULL = none. A new node of the path is put before it. */
 static struct rec *behind(int server, const char *path)
 {
     for (struct zk_node *node = first(server); node != NULL; node = next(server, node)) {

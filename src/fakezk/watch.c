@@ -149,7 +149,7 @@ void watch_fire(int client, int slot, const struct zk_message *event, uint32_t n
     }
 }
 
-/* Returns the oldest watch of a table that the first event has taken, or NULL. */
+/* Returns the oldest watch of a table that event number 1 has taken, or NULL. */
 static struct zk_watch *find_fired(int client, int slot, int table)
 {
     struct pack pack = client_pack(client);

@@ -2,8 +2,9 @@
  * Copyright the lockstep authors */
 
 /* Single operations of a write on the leader's tree, with ZooKeeper's checks in ZooKeeper's order (F51, F59).
- * An operation that passes adds its transaction to the batch and changes the tree. One that fails leaves the
- * tree as it was. If space was short, its transaction stays in the batch, which commit.c clears. */
+ * An operation that passes adds its transaction to the batch and changes the tree; a check does neither. One
+ * that fails leaves the tree as it was. If space was short, its transaction stays in the batch, which
+ * commit.c clears. */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 

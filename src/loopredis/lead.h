@@ -8,7 +8,7 @@
  *   NONE ---> CALL ---> NONE      calls that come close together
  *     \         \
  *      `-------->`--> THREAD      work that no blocking call waits for, or no call for REST_MS
- *   THREAD ---> CALL, NONE        CLOSE_CALLS calls came within REST_MS of each other
+ *   THREAD ---> CALL, NONE        CLOSE_CALLS calls in a row came close together
  *
  * NONE is a free lead. Meanwhile no answer is to come, and no connection is to be made. So only the end of a
  * connection is noticed late, by REST_MS at most. A wake-up gives a free lead to the client's thread, which

@@ -132,7 +132,8 @@ static int read_word(struct reader *r, const char *key, const char *expected, ch
     return read_key(r, key) == 0 && copy_word(r, expected, out, size) == 0 ? line_has_ended(r) : -1;
 }
 
-/* Terminates the rest of the line in place: the text belongs to the trace, and the end is not read again. */
+/* Returns the rest of the line, NULL if it is empty. Terminates it in place: the text belongs to the trace,
+ * and the end of the line is not read again. */
 static const char *keep_rest(struct reader *r)
 {
     struct input_word rest = input_rest_of_line(&r->cursor);

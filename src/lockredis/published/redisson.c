@@ -44,7 +44,8 @@ enum {
      * running all the same, so no later hold of the key is renewed. */
     FLAW_ERROR_ENDS = 8,
 
-    /* redisson/redisson#3712: a renewal that finds the key gone ends the watchdog as a failed one does. */
+    /* redisson/redisson#3712: after a renewal that finds the key gone, the watchdog sends no more. It counts
+     * as running all the same. */
     FLAW_STAYS_ON = 16,
 
     /* redisson/redisson#5761: an owner asks before it is subscribed, and not again after that. It sleeps on
