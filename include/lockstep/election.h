@@ -102,8 +102,8 @@ struct ls_election {
 };
 
 /* Initialises an election at the absolute path `path`, as ls_mutex_init() initialises a mutex, and returns
- * what ls_mutex_init() returns. `options` may be NULL. A style that is none is LS_EINVAL. LS_ENOMEM: there is
- * no memory for the path. */
+ * what ls_mutex_init() returns. `options` may be NULL. LS_EINVAL also: `style` is no enum ls_election_style.
+ * LS_ENOMEM: there is no memory for the path. */
 int ls_election_init(struct ls_election *election, struct ls_session *session, const char *path,
                      const struct ls_election_options *options);
 

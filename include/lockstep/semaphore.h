@@ -80,8 +80,9 @@ typedef void (*ls_capacity_fn)(struct ls_semaphore *semaphore, void *user, uint3
  * Returns 0 or one of these:
  * - LS_EINVAL: the path is NULL or malformed, or longer than LS_MUTEX_PATH_SIZE_MAX.
  * - LS_EALREADY: the semaphore follows a count already.
- * - LS_EOVERFLOW: the session has as many watches as servers set anew in one request.
- * - LS_ENOMEM, LS_ECLOSED. */
+ * - LS_EOVERFLOW: with one more watch, the session's watches would exceed options.maxbuffer.
+ * - LS_ENOMEM: there is no memory for the count.
+ * - LS_ECLOSED: the semaphore is closed or is being closed. */
 int ls_semaphore_follow(struct ls_semaphore *semaphore, const char *path, ls_capacity_fn changed, void *user);
 
 /* Closes a semaphore, as ls_mutex_close() closes a mutex, and returns what ls_mutex_close() returns. */
