@@ -175,7 +175,7 @@ int ls_election_candidates_start(struct ls_election *election, void *user);
 int ls_election_await(struct ls_election *election, int timeout_ms);
 
 /* Does the work of a leader. `token` is the fencing token of the term, `user` the argument of
- * ls_election_lead(). The function should return when ls_election_token() is not `token` any more, and when
+ * ls_election_lead(). The function should return as soon as ls_election_token() is not `token` any more, or
  * ls_election_is_candidate() returns false. */
 typedef int (*ls_lead_fn)(struct ls_election *election, int64_t token, void *user);
 

@@ -311,7 +311,7 @@ struct ls_recipe {
      * - A hold is given back without a report.
      * - A negative code says that the lock is open as before, such as LS_EDEADLK within a report.
      *
-     * Of a closed lock the driver calls query() and open(), and nothing else. query() then answers
+     * Of a closed lock the driver calls query(), guard() and open(), and nothing else. query() then answers
      * LS_NOT_HELD.
      *
      * open() makes a closed lock what it was after start(). If open() returns a negative code, the lock

@@ -71,7 +71,7 @@ struct ls_redis_options {
 
     /* `replicas`: number of replicas that must have a grant before it is told, 0 = none; `replicas_ms`:
      * longest wait for their answers in ms, 0 = a third of the lease. A grant that too few replicas have is
-     * given back and tried again. */
+     * given back, and tried again unless the acquire is a try. */
     uint32_t replicas;
     uint32_t replicas_ms;
 

@@ -109,7 +109,7 @@ int ls_semaphore_cancel(struct ls_semaphore *semaphore, uint64_t first);
  * asks for nothing. */
 int ls_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms);
 
-/* Gives one lease back, and waits until its node is gone, as ls_mutex_release() does for the calling
+/* Gives one lease back, and waits for the server's answer, as ls_mutex_release() does for the calling
  * thread. */
 int ls_semaphore_release(struct ls_semaphore *semaphore, uint64_t lease);
 
