@@ -102,8 +102,8 @@ struct ls_election {
 };
 
 /* Initialises an election at the absolute path `path`, as ls_mutex_init() initialises a mutex, and returns
- * what ls_mutex_init() returns. `options` may be NULL. A style that is none is LS_EINVAL. LS_ENOMEM: there is
- * no memory for the path. */
+ * what ls_mutex_init() returns. `options` may be NULL. LS_EINVAL also: `style` is no enum ls_election_style.
+ * LS_ENOMEM: there is no memory for the path. */
 int ls_election_init(struct ls_election *election, struct ls_session *session, const char *path,
                      const struct ls_election_options *options);
 
@@ -175,7 +175,7 @@ int ls_election_candidates_start(struct ls_election *election, void *user);
 int ls_election_await(struct ls_election *election, int timeout_ms);
 
 /* Does the work of a leader. `token` is the fencing token of the term, `user` the argument of
- * ls_election_lead(). The function should return when ls_election_token() is not `token` any more, and when
+ * ls_election_lead(). The function should return as soon as ls_election_token() is not `token` any more, or
  * ls_election_is_candidate() returns false. */
 typedef int (*ls_lead_fn)(struct ls_election *election, int64_t token, void *user);
 

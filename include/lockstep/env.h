@@ -63,8 +63,9 @@ void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter);
 void ls_env_callback_enter(struct ls_env *env);
 void ls_env_callback_leave(struct ls_env *env);
 
-/* Returns whether the calling thread is between ls_env_callback_enter() and ls_env_callback_leave(). A
- * blocking call would wait for itself there, and returns LS_EDEADLK. May be called without the mutex. */
+/* Returns whether the calling thread is between ls_env_callback_enter() and ls_env_callback_leave() of this
+ * environment. In more than eight nested callbacks, returns true for every environment. A blocking call
+ * would wait for itself there, and returns LS_EDEADLK. May be called without the mutex. */
 bool ls_env_in_callback(struct ls_env *env);
 
 /* The bit that every thread id has. Owners of locks that a program numbers itself do not have it

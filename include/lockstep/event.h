@@ -3,8 +3,8 @@
 
 /* Semantic events: the record of a run, and the only input of judges (<lockstep/property.h>). A world, or
  * the runner on a real server, emits them in the order in which they happened. Within one step, a cause
- * comes before its effects. The comment of a kind lists the fields of struct event that it fills in, by their
- * names for that kind. */
+ * comes before its effects. The comment of a kind lists in brackets the fields of struct event that it fills
+ * in, by their names for that kind. */
 #ifndef LOCKSTEP_EVENT_H
 #define LOCKSTEP_EVENT_H
 
@@ -25,130 +25,144 @@ extern "C" {
 enum event_kind {
     /* ---- The client's side: calls to the recipe, and its answers. ---- */
 
-    EVENT_ASKED, /* process, lock, owner; timeout_ms, call_locks: the owner asks for the lock */
-    /* process, lock, owner; fencing token; session = that of the handle which holds it, 0 = none; depth */
+    EVENT_ASKED, /* the owner asks for the lock [process, lock, owner, timeout_ms, call_locks] */
+    /* The owner was granted the lock, or one more level of it [process, lock, owner, token, session of the
+     * hold, depth]. */
     EVENT_GRANTED,
-    EVENT_FAILED,   /* process, lock, owner; rc, within_stop: the acquire ended without the lock */
-    EVENT_CANCELED, /* process, lock, owner: the caller gives the pending acquire up; FAILED follows */
-    EVENT_RELEASED, /* process, lock, owner; depth that is left; 0 = the caller stops using the lock now */
-    EVENT_REFUSED,  /* process, lock, owner; rc: a release was refused, or a cancel within a report */
-    EVENT_FREED,    /* process, lock, owner; rc, within_stop: the release is complete */
-    EVENT_WARNED,   /* process, lock; warning */
-    EVENT_IDLE,     /* process: the recipe has no work left in the background */
+    EVENT_FAILED,   /* the acquire ended without the lock [process, lock, owner, rc, within_stop] */
+    EVENT_CANCELED, /* the caller gives the pending acquire up; FAILED follows [process, lock, owner] */
+    /* One level was given back [process, lock, owner, depth that is left]. With depth 0 the caller stops
+     * using the lock now. */
+    EVENT_RELEASED,
+    EVENT_REFUSED, /* a release was refused, or a cancel within a report [process, lock, owner, rc] */
+    EVENT_FREED,   /* the release is complete [process, lock, owner, rc, within_stop] */
+    EVENT_WARNED,  /* the recipe warns [process, lock, warning] */
+    EVENT_IDLE,    /* the recipe has no work left in the background [process] */
 
     /* ---- The session as the recipe tells it to its listeners. ---- */
 
-    EVENT_CONNECTED,   /* process, session */
-    EVENT_SUSPENDED,   /* process, session */
-    EVENT_RECONNECTED, /* process, session */
-    EVENT_LOST,        /* process, session */
-    EVENT_READ_ONLY,   /* process, session */
+    EVENT_CONNECTED,   /* [process, session] */
+    EVENT_SUSPENDED,   /* [process, session] */
+    EVENT_RECONNECTED, /* [process, session] */
+    EVENT_LOST,        /* [process, session] */
+    EVENT_READ_ONLY,   /* [process, session] */
 
     /* ---- The session as the client library tells it to the recipe: session events that were delivered. ----
      * `owner` is the index of the handle in its process. Each handle has a link and a session of its own. */
 
-    EVENT_LINK_UP,     /* process, session: CONNECTED was delivered */
-    EVENT_LINK_DOWN,   /* process, session: CONNECTING was delivered */
-    EVENT_EXPIRED,     /* process, session: EXPIRED was delivered */
-    EVENT_AUTH_FAILED, /* process, session */
+    EVENT_LINK_UP,     /* CONNECTED was delivered [process, session, owner] */
+    EVENT_LINK_DOWN,   /* CONNECTING was delivered [process, session, owner] */
+    EVENT_EXPIRED,     /* EXPIRED was delivered [process, session, owner] */
+    EVENT_AUTH_FAILED, /* AUTH_FAILED was delivered [process, session, owner] */
 
-    /* ---- Belief: a change of the answer of the recipe's query() (D5). ---- */
+    /* ---- Belief: the answer of the recipe's query(), asked after each step (D5). ---- */
 
-    EVENT_BELIEVES, /* process, lock, owner: the answer became LS_HELD */
-    /* process, lock, owner; belief = another answer (enum ls_belief in recipe.h); doubt */
+    EVENT_BELIEVES, /* the answer became LS_HELD [process, lock, owner] */
+    /* The answer is LS_UNKNOWN or LS_NOT_HELD [process, lock, owner, belief, doubt]. Cases:
+     * - The answer was LS_HELD before. The end of the process is such a case, too.
+     * - The answer denies a hold that was neither given back nor told to be lost.
+     * - Without a clock: LS_UNKNOWN is the first answer after a grant. */
     EVENT_DOUBTS,
 
     /* ---- The coordinator: the committed log and its sessions. ---- */
 
-    /* process (creator), lock, czxid, session = ephemeral owner, path. Further:
+    /* A node was created [process (creator), lock, czxid, session = ephemeral owner, path]. Further:
      * - node_role = 1 for a contender: an ephemeral child of the lock's directory; 2 for a node that queues
      *   (LS_NODE_QUEUED in recipe.h); else 0.
      * - owner = number of its directory among those of the recipe, 0 if that names none.
      * - creator_idle; 0 also if node_role is 0. */
     EVENT_NODE_CREATED,
-    /* process, lock, session, path, node_role likewise; czxid; change_zxid = zxid of the deletion;
-     * owner = one of these:
-     * - 1 + the process whose request deleted the node while its session lived.
-     * - EVENT_BY_OPERATOR: the operator deleted it while its session lived.
+    /* A node was deleted [process (creator), lock, session, path, node_role, czxid, change_zxid = zxid of
+     * the deletion]. If the node was persistent, the process is the one that deleted it. The owner is one
+     * of these:
+     * - 1 + the process whose request deleted a persistent node, or an ephemeral of a live session.
+     * - EVENT_BY_OPERATOR: the operator deleted an ephemeral of a live session.
      * - EVENT_BY_TIME: its lease ran out. Without a clock, owner is 0 instead if a fault ended the lease,
      *   or the process was paused.
      * - EVENT_BY_LOSS: a server has lost it.
-     * - 0: a server deleted it, its session was over already, or the reason is unknown (a real server). */
+     * - 0: all other deletions, such as those at the end of a session; or the reason is unknown (a real
+     *   server). */
     EVENT_NODE_DELETED,
-    EVENT_SESSION_OPENED, /* process, session: its opening is committed */
-    /* process, session; time_is_up. The session has expired or was closed at the server, and its nodes still
-     * stand. time_is_up is 1 only if its time was up by the clock. */
+    EVENT_SESSION_OPENED, /* the opening of the session is committed [process, session] */
+    /* The session has expired or was closed at the server, and its nodes still stand [process, session,
+     * time_is_up]. */
     EVENT_SESSION_CLOSING,
-    EVENT_SESSION_CLOSED, /* process, session: its nodes are gone from the committed log */
+    EVENT_SESSION_CLOSED, /* the nodes of the session are gone from the committed log [process, session] */
 
     /* ---- Requests and watches. ---- */
 
-    EVENT_REQUEST, /* process, lock; request: a request was issued; path = its node, or the whole request */
-    /* process, lock; czxid of the watched node, 0 = absent; watch. Further:
+    EVENT_REQUEST, /* a request was issued [process, lock, request, path = its node, or the whole request] */
+    /* A watch was set [process, lock, czxid of the watched node, 0 = absent; watch]. Further:
      * - session = that of the handle; 0 if it is over, even if the process was not told yet.
      * - owner = with EVENT_WATCH_PARENT the number of the directory, as of NODE_CREATED. */
     EVENT_WATCH_SET,
-    /* as WATCH_SET: the watch fired, was removed, or its handle is gone; change_zxid = zxid of the
-     * change for which it fired, 0 = told at reconnect */
+    /* The watch fired, was removed, or its handle is gone [fields as of WATCH_SET, and change_zxid]. If it
+     * did not fire, or was told at reconnect, change_zxid is 0. */
     EVENT_WATCH_GONE,
-    /* process, lock: a node event was delivered to a watcher; zk_type = ZooKeeper's event type. Further:
+    /* A node event was delivered to a watcher [process, lock, zk_type]. Further:
      * - czxid of the created or deleted node. With a changed child list: of the deleted child, 0 if no
      *   child was deleted.
      * - change_zxid = zxid of the change, 0 = told at reconnect.
      * - owner = 1 if it was a node of this process; else 0. */
     EVENT_WOKEN,
-    /* process, lock, owner; fencing token that was sent, taken, guard_czxid: a write reached the resource */
+    /* A write reached the resource [process, lock, owner, token that was sent, taken, guard_czxid]. */
     EVENT_EFFECT,
-    /* process, lock, owner; rc: the answer to a guarded write; fencing token of the hold under which it was
-     * written */
+    /* A guarded write was answered [process, lock, owner, rc, token of the hold under which it was
+     * written]. */
     EVENT_WRITTEN,
 
     /* ---- Revocation. ---- */
 
-    EVENT_REVOKE_ASKED, /* process, lock, owner: asked to give back the hold with this token */
-    EVENT_REVOKE_SENT,  /* process, lock; rc: the answer to the process that asked */
+    /* a holder is asked to give back the hold with this token [process, lock, owner, token] */
+    EVENT_REVOKE_ASKED,
+    EVENT_REVOKE_SENT, /* the process that asked for the lock gets its answer [process, lock, rc] */
 
     /* ---- Processes and links. ---- */
 
-    EVENT_CRASHED,   /* process */
-    EVENT_RESTARTED, /* process */
-    EVENT_STOPPED,   /* process: it closed its session in an orderly way, and its memory is empty */
-    EVENT_PAUSED,    /* process */
-    EVENT_RESUMED,   /* process */
-    /* process or none: a fault, or the end of one, before its consequences. An expiry that is due is no
-     * fault. action = enum action_kind (sim.h), owner = enum event_fault */
+    EVENT_CRASHED,   /* [process] */
+    EVENT_RESTARTED, /* [process] */
+    EVENT_STOPPED,   /* the process closed its session in an orderly way, and its memory is empty [process] */
+    EVENT_PAUSED,    /* [process] */
+    EVENT_RESUMED,   /* [process] */
+    /* A fault, or the end of one, is about to happen [process or none, action, owner = enum event_fault]. An
+     * expiry that is due, and a cancel, are no faults here. */
     EVENT_FAULT,
 
     /* ---- The recipe itself. ---- */
 
-    EVENT_MISBEHAVED, /* process; offence; path = where, NULL if unknown */
+    EVENT_MISBEHAVED, /* the recipe did a forbidden act [process, offence, path = where, NULL if unknown] */
 
     /* ---- The run, and further kinds. A new kind goes to the end: numbers of kinds never change. ---- */
 
-    EVENT_REST,    /* quiet: connected, no message under way, no timer of work armed, no fault pending */
-    EVENT_SETTLED, /* process; idle. A callback was run, and no request of the process is under way */
-    /* process, lock; rc: 0 = all acquires, holds and releases of the lock by this process are over;
-     * negative = the close was refused and has changed nothing */
+    /* The world is at rest: no message is under way, and no session waits for its end. No server is
+     * frozen, and no process is paused or cut off. Each open handle is connected, and no timer of work is
+     * armed that may fire. */
+    EVENT_REST,
+    EVENT_SETTLED, /* a callback was run, and the process awaits no answer [process, idle] */
+    /* The process has closed the lock [process, lock, rc]. With rc 0, all its acquires, holds and releases of
+     * the lock are over. With a negative rc, the close was refused and has changed nothing. */
     EVENT_LOCK_CLOSED,
-    /* as NODE_DELETED: the data of an ephemeral node was set; change_zxid = zxid of the write.
-     * - owner = EVENT_BY_OPERATOR, or 0 = a client, which asks to give the lock back. */
+    /* The data of an ephemeral node was set [fields as of NODE_DELETED; change_zxid = zxid of the write]. The
+     * owner is EVENT_BY_OPERATOR; or 0 for a client, which asks to give the lock back. */
     EVENT_NODE_SET,
-    /* process, lock; rc of revocable(): 0 = from now on the process is told of requests to give the
-     * lock back */
+    /* The recipe has answered revocable() [process, lock, rc]. With rc 0, the process is told of requests to
+     * give the lock back from now on. */
     EVENT_LISTENS,
-    EVENT_REVOKES, /* process, lock: it asks for the lock to be given back; one REVOKE_SENT follows */
-    EVENT_CLOSES,  /* process, lock: it closes the lock; one LOCK_CLOSED follows behind all answers */
-    /* process, lock: a list of the lock's directory was delivered, or the answer that the directory is
-     * missing. The server read it after the operator's last deletion of a contender of this process.
-     * Worlds with one server only */
+    /* the process asks for the lock to be given back; one REVOKE_SENT follows [process, lock] */
+    EVENT_REVOKES,
+    /* the process closes the lock; one LOCK_CLOSED follows behind all answers [process, lock] */
+    EVENT_CLOSES,
+    /* A list of the lock's directory was delivered, or the answer that the directory is missing [process,
+     * lock]. The server made the answer after the operator's last deletion of a contender of this process.
+     * Worlds with one server only. */
     EVENT_LISTED,
-    EVENT_HOLD_LOST, /* process, lock, owner; fencing token, lease_timer: the hold is over, its session not */
-    /* process, lock; capacity of the lock's group that the process knows from now on. A close of
-     * the lock, and the end of the process, restore the declared capacity */
+    EVENT_HOLD_LOST, /* the hold is over, its session not [process, lock, owner, token, lease_timer] */
+    /* The process knows another capacity of the lock's group from now on [process, lock, capacity]. A
+     * close of the lock, and the end of the process, restore the declared capacity, without an event. */
     EVENT_CAPACITY,
-    EVENT_COUNT_SET, /* lock; capacity that stands in the lock's node from now on, 0 = none */
-    /* outage = 1: an outage of the servers begins. Until a fault of the servers ends, they answer that they
-     * cannot do what clients need. outage = 0: the outage is over */
+    EVENT_COUNT_SET, /* the lock's node has another capacity from now on [lock, capacity, 0 = none] */
+    /* An outage of the servers begins or ends [outage]. Until it ends, the servers answer that they cannot do
+     * what clients need. */
     EVENT_OUTAGE,
     EVENT_KINDS
 };
@@ -162,8 +176,8 @@ enum event_offence {
     EVENT_OFFENCE_FREE,   /* it freed memory that it does not own */
     EVENT_OFFENCE_LOCK,   /* it took the mutex twice, or dropped the mutex without holding it */
     EVENT_OFFENCE_KEEP,   /* it returned, or reported, with the mutex held */
-    /* a timer's function returned without the mutex, or a callback that it had entered was not left
-     * (ls_env_callback_enter) */
+    /* its timer function returned without the mutex, or it called ls_env_callback_enter() and
+     * ls_env_callback_leave() not equally often */
     EVENT_OFFENCE_RETURN,
     EVENT_OFFENCE_BLOCK,        /* it went to sleep, where no thread can wake it */
     EVENT_OFFENCE_CLEAN,        /* at rest it said that clean-up is left over, which nothing will ever do */
@@ -188,8 +202,8 @@ enum event_offence {
 
 /* The effect of a fault on requests and calls, besides losing or delaying them. */
 enum event_fault {
-    EVENT_FAULT_LOSSES, /* none: a link, a session, a process or a server is gone for a while */
-    EVENT_FAULT_NODES,  /* the operator changes nodes or their ACL: servers may refuse requests */
+    EVENT_FAULT_LOSSES, /* none: for instance, a link, a session, a process or a server is gone */
+    EVENT_FAULT_NODES,  /* servers may refuse requests: nodes or their ACL are changed, by no process */
     EVENT_FAULT_MEMORY, /* an allocation of the process, or of its client library, fails */
 };
 
@@ -197,7 +211,7 @@ enum event_fault {
 enum event_doubt {
     EVENT_DOUBT_OTHER,  /* none of the others */
     EVENT_DOUBT_DENIED, /* query() denies a hold that was neither given back nor told to be lost */
-    EVENT_DOUBT_TIMER,  /* a timer of the recipe that is no deadline of an acquire fired in this step */
+    EVENT_DOUBT_TIMER, /* a timer of the recipe, of another role than LS_TIMER_DEADLINE, fired in this step */
 };
 
 enum event_request {
@@ -214,10 +228,10 @@ enum event_request {
 };
 
 enum event_watch {
-    EVENT_WATCH_OWN,         /* on a contender node of the same process */
-    EVENT_WATCH_PREDECESSOR, /* on a contender node of another process */
+    EVENT_WATCH_OWN,         /* on a node below the lock's directory that this process owns */
+    EVENT_WATCH_PREDECESSOR, /* on another node that stands there, such as a contender of another process */
     EVENT_WATCH_PARENT,      /* on the child list of the lock's directory */
-    EVENT_WATCH_OTHER,       /* on any other node below or at the lock's directory, also on absent nodes */
+    EVENT_WATCH_OTHER,       /* on an absent node, on the directory itself, or on another child list */
     EVENT_WATCH_COUNT,       /* on the node of the lock's capacity, also while it is absent */
 };
 

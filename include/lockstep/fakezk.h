@@ -6,8 +6,8 @@
  *
  * The caller names the client that runs (fakezk_enter), asks for the steps that can happen next
  * (fakezk_steps) and does one of them (fakezk_step). Nothing happens by itself: the fake has no thread, no
- * clock of the machine and no file. Its behaviour follows the F-rules of docs/fidelity.md. All state lies
- * in the caller's arena; see src/base/arena.h.
+ * clock of the machine and no file. Its behaviour follows the F-rules of docs/fidelity.md. All state on
+ * which later steps depend lies in the caller's arena; see src/base/arena.h.
  *
  * A step is possible if it can happen now. A client is a process; a slot is the index of an open handle in
  * it. */
@@ -297,7 +297,7 @@ void fakezk_fail_call(int client, int n);
 int fakezk_failing_call(int client);
 
 /* Ends a client without closing its sessions: its handles are gone, and its sessions live on until they
- * expire. */
+ * expire. Ends its pause and its partition. */
 void fakezk_crash(int client);
 
 /* Marks a session as closing, at the server. Returns false if there is no such live session. */

@@ -8,7 +8,7 @@
  * for writers.
  *
  * Admission. Holds of a group may stand beside each other if all of them are shared, and the sum of their
- * counts is at most the capacity. Holds of one owner never exclude each other.
+ * counts is at most the capacity. A capacity of 0 is no limit. Holds of one owner never exclude each other.
  *
  * A struct of zeros describes a mutex. */
 #ifndef LOCKSTEP_LOCK_SPEC_H

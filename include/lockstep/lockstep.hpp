@@ -245,13 +245,13 @@ class mutex : detail::pinned
         detail::check(ls_mutex_acquire(get(), -1), "lockstep::mutex::lock");
     }
 
-    /* Takes the lock if it is free. Returns whether the calling thread holds it. */
+    /* Takes the lock if it is free, or if the calling thread holds it. Returns whether it was taken. */
     [[nodiscard]] bool try_lock() noexcept
     {
         return ls_mutex_try(get()) == LS_OK;
     }
 
-    /* Takes the lock within the time, if that is possible. Returns whether the calling thread holds it. */
+    /* Takes the lock within the time, if that is possible. Returns whether it was taken. */
     template <class Rep, class Period>
     [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) noexcept
     {
@@ -272,7 +272,7 @@ class mutex : detail::pinned
         (void)ls_mutex_release(get());
     }
 
-    /* Gives one level back, and returns what ls_mutex_release() returns. */
+    /* Gives one level back, and returns the code of ls_mutex_release(). */
     std::error_code release() noexcept
     {
         return detail::error_of(ls_mutex_release(get()));
@@ -352,14 +352,13 @@ class rwlock : detail::pinned
         detail::check(ls_mutex_acquire(&lock_.write, -1), "lockstep::rwlock::lock");
     }
 
-    /* Takes the write half if it is free. Returns whether the calling thread holds it. */
+    /* Takes the write half if it is free, or if the calling thread holds it. Returns whether it was taken. */
     [[nodiscard]] bool try_lock() noexcept
     {
         return ls_mutex_try(&lock_.write) == LS_OK;
     }
 
-    /* Takes the write half within the time, if that is possible. Returns whether the calling thread holds
-     * it. */
+    /* Takes the write half within the time, if that is possible. Returns whether it was taken. */
     template <class Rep, class Period>
     [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) noexcept
     {
@@ -378,15 +377,14 @@ class rwlock : detail::pinned
         detail::check(ls_mutex_acquire(&lock_.read, -1), "lockstep::rwlock::lock_shared");
     }
 
-    /* Takes the read half if no writer holds the lock or is ahead. Returns whether the calling thread
-     * holds it. */
+    /* Takes the read half if no other owner holds the write half or is ahead with it, or if the calling
+     * thread holds the read half. Returns whether it was taken. */
     [[nodiscard]] bool try_lock_shared() noexcept
     {
         return ls_mutex_try(&lock_.read) == LS_OK;
     }
 
-    /* Takes the read half within the time, if that is possible. Returns whether the calling thread holds
-     * it. */
+    /* Takes the read half within the time, if that is possible. Returns whether it was taken. */
     template <class Rep, class Period>
     [[nodiscard]] bool try_lock_shared_for(std::chrono::duration<Rep, Period> timeout) noexcept
     {
@@ -511,14 +509,14 @@ class multi : detail::pinned
         detail::check(ls_multi_acquire(&multi_, -1), "lockstep::multi::lock");
     }
 
-    /* Takes all members if they are free. Returns whether the calling thread holds them. */
+    /* Takes all members if they are free, or if the calling thread holds them. Returns whether they were
+     * taken. */
     [[nodiscard]] bool try_lock() noexcept
     {
         return ls_multi_try(&multi_) == LS_OK;
     }
 
-    /* Takes all members within the time, if that is possible. Returns whether the calling thread holds
-     * them. */
+    /* Takes all members within the time, if that is possible. Returns whether they were taken. */
     template <class Rep, class Period>
     [[nodiscard]] bool try_lock_for(std::chrono::duration<Rep, Period> timeout) noexcept
     {

@@ -163,9 +163,9 @@ int ls_multi_cancel(struct ls_multi *multi, uint64_t owner);
  * - LS_ECLOSED: the multi is closed or is being closed, and gives back what was held. */
 int ls_multi_release_start(struct ls_multi *multi, uint64_t owner);
 
-/* Returns what this owner may believe of all members. The result is LS_HELD if ls_mutex_query() returns it
- * for each member, and LS_NOT_HELD if the owner lacks a member or the multi is closed. Otherwise the result
- * is LS_UNKNOWN. */
+/* Returns what this owner may believe of all members. The result is LS_HELD if ls_mutex_query() returns
+ * LS_HELD for each member. The result is LS_NOT_HELD if the owner lacks a member or the multi is closed.
+ * Otherwise the result is LS_UNKNOWN. */
 enum ls_belief ls_multi_query(const struct ls_multi *multi, uint64_t owner);
 
 /* Returns the smallest ls_mutex_belief_left_ms() of the members, 0 if the owner does not hold them. */

@@ -35,7 +35,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct ls_mutex;
-struct lock_place; /* private: the path, which work left to the janitor shares */
+struct lock_place; /* private: the path of a mutex, shared with the claims that the janitor has */
 
 /* Longest path of a mutex, in bytes. */
 #define LS_MUTEX_PATH_SIZE_MAX 900

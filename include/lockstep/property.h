@@ -44,10 +44,10 @@ extern "C" {
 
 /* The argument of a judge: facts about the run, and the functions for its answer. Valid during the call. */
 struct ls_judge {
-    int processes;    /* number of processes in this run */
-    int locks;        /* number of locks in this run */
-    int owners;       /* most owners of a process that ask for one lock at once; event.owner is below this */
-    bool timed;       /* event.now_ms has a meaning */
+    int processes; /* number of processes in this run */
+    int locks;     /* number of locks in this run */
+    int owners;    /* most owners of a process that ask for one lock at once; numbers of owners are below */
+    bool timed;    /* event.now_ms has a meaning */
     int tolerance_ms; /* ms by which an answer may be late in a timed run */
 
     /* Says that the premise of the promise was met. If no run has met it, the property's verdict is
@@ -83,14 +83,15 @@ struct ls_property {
     const char *premise;  /* the events that judge->premise() counts: "grants while somebody waits" */
     const char *blind_to; /* the violations that the property cannot see */
     unsigned modes;       /* LS_PROPERTY_UNTIMED and such; 0 = judged only if a scenario names it */
-    bool needs_clock;     /* it has no meaning without a clock: a scenario that names it must say `timed` */
+    bool needs_clock;     /* it has no meaning without a clock: `modes` lack LS_PROPERTY_UNTIMED, and a
+                             scenario that names it must say `timed` */
     uint64_t wants;       /* EVENT_BIT() of each kind of event that the judge is to be shown */
     size_t state_size;    /* bytes of the state, at most LS_PROPERTY_STATE_MAX; 0 = no state */
 
     /* Looks at one event, changes the state, and answers by the functions of `judge`. The state is aligned
-     * to 8 bytes, at another address in each call. Events come in the order in which they happened. The
-     * end of a process that closes its session in an orderly way is shown as EVENT_CRASHED. event->path is
-     * NULL. */
+     * to 8 bytes; its address may differ from call to call. Events come in the order in which they
+     * happened. The end of a process that closes its session in an orderly way (EVENT_STOPPED) is shown as
+     * EVENT_CRASHED. event->path is NULL. */
     void (*observe)(void *state, const struct event *event, struct ls_judge *judge);
 
     /* Shows each zxid and each session id in the state by rename->zxid() and rename->session(), always in

@@ -83,8 +83,8 @@ struct ls_report {
     int64_t session; /* id of the session that the report is about; 0 = none */
 };
 
-/* Tells the driver of a result; a recipe calls it in any of its functions, callbacks and timers but
- * query() and idle(). */
+/* Tells the driver of a result; a recipe calls it in any of its functions, callbacks and timers, but not in
+ * a pure function such as query(). */
 void ls_report(struct ls_env *env, const struct ls_report *report);
 
 /* The configuration of a process. It stays as it is until stop() returns, so that a recipe may keep the
@@ -117,7 +117,7 @@ enum ls_node_class {
  * - LS_TIMER_LEASE and LS_TIMER_PATIENCE, while they may not fire. */
 enum ls_timer_role {
     LS_TIMER_WORK,     /* goes on with something, such as a retry */
-    LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault may refuse the start of this role alone */
+    LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault refuses the start of no other role than this */
     LS_TIMER_UPKEEP,   /* keeps a hold fresh, as long as it lasts */
     LS_TIMER_POLL,     /* looks whether the lock is free */
     LS_TIMER_RENEWAL,  /* renews leases. While it is armed, a lease of the process ends by a fault alone */
@@ -297,9 +297,9 @@ struct ls_recipe {
     void (*unread)(void (*completion)(void), const struct String_vector *names, const uint8_t id[16],
                    bool *unread);
 
-    /* The recipe sets the data of no node, except by revoke(). With canon() and `ignores_children`, states
-     * then count as one that differ only in which transaction a client has seen last. A set of data is
-     * refused, and ends the run. */
+    /* The recipe sets the data of no node, except by revoke(). In a world of programs without revoke() and
+     * guarded writes, a set of data is refused, and ends the run. With canon() and `ignores_children`, states
+     * of such a world count as one that differ only in which transaction a client has seen last. */
     bool sets_no_data;
 
     /* Both or none; NULL = locks of this process cannot be closed. All locks are open after start().
@@ -311,7 +311,7 @@ struct ls_recipe {
      * - A hold is given back without a report.
      * - A negative code says that the lock is open as before, such as LS_EDEADLK within a report.
      *
-     * Of a closed lock the driver calls query() and open(), and nothing else. query() then answers
+     * Of a closed lock the driver calls query(), guard() and open(), and nothing else. query() then answers
      * LS_NOT_HELD.
      *
      * open() makes a closed lock what it was after start(). If open() returns a negative code, the lock
@@ -345,8 +345,8 @@ struct ls_recipe {
     uint32_t kinds;
 
     /* Tells the class of an ephemeral node. `below` is the node's path, relative to the path of a group of
-     * locks. NULL = each child is a contender of the group's first lock. classify() is pure, and looks at its
-     * arguments alone.
+     * locks. If classify() is NULL, or all locks of the world are mutexes, each child is a contender of the
+     * group's first lock. The function classify() is pure, and looks at its arguments alone.
      *
      * `*lock` is the index of the group's first lock. classify() sets it to the lock whose contender the
      * node is. */

@@ -4,9 +4,9 @@
 /* struct ls_redis is the client by which locks use a Redis server, through hiredis.
  *
  * Connections: a client has one connection for commands. It has another one for messages from the first
- * wait for a lock on. A client connects again after the end of a connection, for ever, with growing delays.
- * The servers of the connect string are tried in turn. A server that answers READONLY, LOADING or
- * MASTERDOWN counts as one that is not there.
+ * wait for a lock on. A client connects again after the end of a connection, with growing delays, until the
+ * client fails or is closed. The servers of the connect string are tried in turn. A server that answers
+ * READONLY, LOADING, MASTERDOWN or CLUSTERDOWN counts as one that is not there.
  *
  * Memory: the caller allocates the struct, keeps it at its address, and treats its fields as private.
  *
@@ -44,7 +44,7 @@ extern "C" {
 
 struct ls_redis;
 struct redisAsyncContext;
-struct redis_lock;  /* private: what a client has of one key */
+struct redis_lock;  /* private: what a client has of one mutex */
 struct redis_claim; /* private: one owner's attempt to hold one mutex */
 struct redis_wait;  /* private: one thread that waits for a change of the client */
 struct redis_loop;  /* private: the threads that use hiredis */
@@ -71,7 +71,7 @@ struct ls_redis_options {
 
     /* `replicas`: number of replicas that must have a grant before it is told, 0 = none; `replicas_ms`:
      * longest wait for their answers in ms, 0 = a third of the lease. A grant that too few replicas have is
-     * given back and tried again. */
+     * given back, and tried again unless the acquire is a try. */
     uint32_t replicas;
     uint32_t replicas_ms;
 
@@ -106,7 +106,7 @@ struct ls_redis {
     struct redis_loop *loop;
     struct redis_connection commands;
     struct redis_connection messages;
-    struct redis_lock *locks;  /* list of all keys */
+    struct redis_lock *locks;  /* list of all mutexes, and of closed ones whose key is given back */
     struct redis_claim *notes; /* queue of claims with an answer to deliver */
     struct redis_claim *last_note;
     struct redis_wait *waits; /* list of threads that wait for a change of the client */

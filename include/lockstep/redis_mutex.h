@@ -11,8 +11,8 @@
  * `jobs:free`. The value of the key is an id that no other attempt has ever had. With a name in braces,
  * `{jobs}`, both keys and the channel have one hash slot of a Redis Cluster.
  *
- * Order: owners of one process stand in a queue, first come, first served. A release hands the key over to
- * the next of them. After LS_REDIS_HANDOVERS_MAX hand-overs in a row the key is given up, so that other
+ * Order: owners of one mutex object stand in a queue, first come, first served. A release hands the key over
+ * to the next of them. After LS_REDIS_HANDOVERS_MAX hand-overs in a row the key is given up, so that other
  * processes get their turn. Processes have no order among each other. Clients that wait hear of a release by
  * a message. If a message is lost, they ask again when the lease of the holder would end.
  *
@@ -46,7 +46,7 @@ struct ls_redis_mutex;
 /* Longest name of a mutex, in bytes. */
 #define LS_REDIS_NAME_SIZE_MAX 400
 
-/* Most hand-overs in a row within one process. */
+/* Most hand-overs in a row within one mutex object. */
 #define LS_REDIS_HANDOVERS_MAX 16
 
 /* The callbacks of a mutex. Each of them may be NULL. */
@@ -110,7 +110,7 @@ int ls_redis_mutex_close(struct ls_redis_mutex *mutex);
  * means that nothing was begun:
  * - LS_EINVAL: `owner` is 0, or the number of another thread.
  * - LS_EALREADY: an acquire of this owner is pending.
- * - LS_EBUSY: `timeout_ms` is 0, and there is no connection, or another owner of this process holds or waits.
+ * - LS_EBUSY: `timeout_ms` is 0, and there is no connection, or another owner of this mutex holds or waits.
  * - LS_ECLOSED: the mutex or its client is not open, or is being closed.
  * - LS_EAUTHFAILED, LS_EREFUSED: the client has failed for this reason.
  * - LS_EOVERFLOW: the depth is UINT32_MAX already.
@@ -118,7 +118,7 @@ int ls_redis_mutex_close(struct ls_redis_mutex *mutex);
  *
  * The outcome that on_done gets is 0, LS_EBUSY, LS_ETIMEDOUT, or one of these:
  * - LS_ECANCELED: ls_redis_mutex_cancel() ended the acquire.
- * - LS_EREFUSED: the server refused the request, for instance because the key is of another type. Or the
+ * - LS_EREFUSED: the server refused the database, or the request, as for a key of another type. Or the
  *   acquire was a try, and too few replicas had the grant.
  * - LS_EAUTHFAILED: the server refused the credentials.
  * - LS_ECLOSED: the mutex or its client was closed. */

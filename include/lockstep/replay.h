@@ -69,12 +69,14 @@ struct ls_replay_result {
  * - LS_ENOMEM: memory is short, or no world can be made. */
 int ls_replay_run(const struct ls_replay *replay, struct ls_replay_result *result);
 
-/* Returns the built-in recipe of this name (`lockstep list recipes`); NULL if there is none. */
+/* Returns the built-in recipe of this name (`lockstep list recipes`), or loads the recipe of a shared object
+ * if the name is a path. Returns NULL if there is none, or the object is refused. */
 const struct ls_recipe *ls_recipe_find(const char *name);
 
-/* Loads the property of a shared object (<lockstep/property.h>) for the life of the program. It judges
- * each later run, but no lasso: its states need not recur. The same path again does nothing. Returns 0, or
- * LS_EINVAL and writes the reason, one clause, into the `size` bytes of `why`. */
+/* Loads the property of a shared object (<lockstep/property.h>) for the life of the program. The property
+ * judges later runs by its `modes`, and if a scenario names it. It judges no lasso: its states need not
+ * recur. The same path again does nothing. Returns 0, or LS_EINVAL and writes the reason, one clause, into
+ * the `size` bytes of `why`. */
 int ls_property_load(const char *path, char *why, size_t size);
 
 #ifdef __cplusplus

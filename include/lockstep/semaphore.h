@@ -80,8 +80,9 @@ typedef void (*ls_capacity_fn)(struct ls_semaphore *semaphore, void *user, uint3
  * Returns 0 or one of these:
  * - LS_EINVAL: the path is NULL or malformed, or longer than LS_MUTEX_PATH_SIZE_MAX.
  * - LS_EALREADY: the semaphore follows a count already.
- * - LS_EOVERFLOW: the session has as many watches as servers set anew in one request.
- * - LS_ENOMEM, LS_ECLOSED. */
+ * - LS_EOVERFLOW: with one more watch, the session's watches would exceed options.maxbuffer.
+ * - LS_ENOMEM: there is no memory for the count.
+ * - LS_ECLOSED: the semaphore is closed or is being closed. */
 int ls_semaphore_follow(struct ls_semaphore *semaphore, const char *path, ls_capacity_fn changed, void *user);
 
 /* Closes a semaphore, as ls_mutex_close() closes a mutex, and returns what ls_mutex_close() returns. */
@@ -108,7 +109,7 @@ int ls_semaphore_cancel(struct ls_semaphore *semaphore, uint64_t first);
  * asks for nothing. */
 int ls_semaphore_acquire(struct ls_semaphore *semaphore, uint64_t first, uint32_t count, int timeout_ms);
 
-/* Gives one lease back, and waits until its node is gone, as ls_mutex_release() does for the calling
+/* Gives one lease back, and waits for the server's answer, as ls_mutex_release() does for the calling
  * thread. */
 int ls_semaphore_release(struct ls_semaphore *semaphore, uint64_t lease);
 

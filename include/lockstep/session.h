@@ -16,10 +16,10 @@
  * Callbacks run with no lock of this library held. The callbacks of one session run one at a time. A
  * callback runs on the client's completion thread, a timer's thread, or a thread inside a call of this
  * library. A thread that delivers callbacks goes on until none is queued. A thread inside a blocking
- * function runs no callback, unless the function starts or closes something: a timer's thread does. A
- * blocking function of mutex.h other than ls_mutex_close() returns when its own answer is there. A callback
- * may call every function that is not marked as blocking. A function that is marked as blocking returns
- * LS_EDEADLK in a callback.
+ * function runs no callback, unless the function starts or closes something; a timer's thread runs callbacks
+ * in its place. A blocking function of mutex.h other than ls_mutex_close() returns when its own answer is
+ * there. A callback may call every function that is not marked as blocking. A function that is marked as
+ * blocking returns LS_EDEADLK in a callback.
  *
  * Fork: a child must neither use nor close an object that it has inherited; it opens its own.
  *
@@ -215,7 +215,8 @@ struct ls_session {
     int64_t id;                            /* ZooKeeper session id, 0 while there is none */
     int64_t told_id;                       /* session id that listeners were told last, 0 after its loss */
     uint64_t reserved;                     /* bytes of all watches that claims have or may need */
-    struct ls_stamp stamps[2]; /* send times of the last answered and of the measured write or sync */
+    struct ls_stamp stamps[2]; /* send times: of the last write or sync that proved the session, [slot], and
+                                  of the measured one, [!slot] */
     struct ls_stamp failing;   /* time of the first failure in a row */
     struct ls_timer reopen_timer;
     struct ls_timer retry_timer;

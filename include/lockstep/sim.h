@@ -199,8 +199,8 @@ static inline int action_cut_link(const struct action *cut)
     return cut->modes >> 8;
 }
 
-/* Mode of an acquire or a write of a program: the next step does not wait for the answer. It waits all the
- * same if it needs that lock as the same owner, or if both are writes. */
+/* Mode of an acquire or a write of a program: the next step does not wait for the answer. The next step waits
+ * all the same if it acquires, releases or writes with that lock and owner, or if both are writes. */
 #define ACTION_NOWAIT 0x01
 /* Modes of an acquire of a program: the verb (enum action_kind) that its owner does within the report of the
  * grant, or of the failure; 0 = none. */
@@ -357,7 +357,7 @@ struct world_options {
     int tick_ms;        /* tickTime of the servers in ms */
     int session_timeout_ms;
     int loss_rc; /* -4 or -7: result of failed requests in a cut whose `rc` is 0 */
-    /* seed of the constants of a run: session ids, the orders that no promise fixes, and jitter */
+    /* seed of the constants of a run, such as session ids and the order of lists; and seed of jitter */
     uint64_t seed;
     int32_t sequence_preset; /* next suffix in the lock directories; not 0 implies used_directory */
     int crowd;         /* nodes in each lock directory, to WORLD_CROWD_MAX; not 0 implies used_directory */

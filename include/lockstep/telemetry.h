@@ -93,7 +93,7 @@ struct ls_session_counters {
     uint64_t suspensions;           /* links that broke */
     uint64_t reconnections;         /* links that came back with the same session */
     uint64_t losses;                /* ZooKeeper sessions that died */
-    uint64_t revoke_requests;       /* requests to holders to give a lock back */
+    uint64_t revoke_requests;       /* requests of this session to contenders to give their lock back */
     uint64_t revoke_failures;       /* such requests that were answered with another code than LS_OK */
     struct ls_mutex_counters locks; /* counts of all mutexes of the session together */
 };
