@@ -59,15 +59,16 @@ struct ls_election_ops {
      *   told yet.
      * - LS_ECLOSED: the election or its session was closed, and the process is no candidate any more.
      *
-     * After LS_ELOST and LS_ENOENT the candidate stands again when on_deposed has returned. */
+     * After LS_ELOST and LS_ENOENT the candidate stands again when on_deposed has returned, unless a callback
+     * of ls_election_lead() runs. */
     void (*on_deposed)(struct ls_election *election, int64_t token, int rc);
 
     /* Answers one ls_election_resign() that returned 0. `rc` is LS_ECANCELED if the candidate had not been
      * elected. Otherwise on_freed of mutex.h lists the values of `rc`. */
     void (*on_resigned)(struct ls_election *election, int rc);
 
-    /* Tells that a candidate that does not lead is none any more, without a resignation. `rc` is an outcome
-     * of ls_mutex_acquire_start(), other than LS_ECANCELED and LS_ELOST. */
+    /* Tells that a candidate that does not lead is none any more, without a resignation. `rc` is a negative
+     * result or an outcome of ls_mutex_acquire_start(), other than LS_ECANCELED and LS_ELOST. */
     void (*on_failed)(struct ls_election *election, int rc);
 
     /* Warns of LS_WARN_FOREIGN_CHILD and LS_WARN_LEFT_BEHIND, as on_warning of mutex.h does. */
