@@ -4,7 +4,8 @@
 /* The environment of applications: POSIX threads, the kernel's clocks and random bytes.
  *
  * Timers run on threads of the environment. The function of a timer may block with the mutex dropped: it
- * opens or closes a handle, or calls the user back. It then delays no other timer.
+ * opens or closes a handle, or calls the user back. It then delays no other timer, unless no further thread
+ * can be made.
  *
  * Suspension: stamps count the time for which the machine is suspended, timers do not. Example: a deadline
  * of 1 s meets a suspension of 1 h. It is answered within 1 s of time awake, and a lock that was held

@@ -160,7 +160,9 @@ enum event_kind {
     /* The process knows another capacity of the lock's group from now on [process, lock, capacity]. A
      * close of the lock, and the end of the process, restore the declared capacity, without an event. */
     EVENT_CAPACITY,
-    EVENT_COUNT_SET, /* the lock's node has another capacity from now on [lock, capacity, 0 = none] */
+    /* the node of the lock's capacity was created, set or deleted [lock, capacity that it has from now on,
+     * 0 = none] */
+    EVENT_COUNT_SET,
     /* An outage of the servers begins or ends [outage]. Until it ends, the servers answer that they cannot do
      * what clients need. */
     EVENT_OUTAGE,

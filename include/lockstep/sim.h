@@ -63,13 +63,14 @@ enum action_kind {
     /* lock, owner, timeout_ms: "a acquire", "a acquire y owner=2 timeout=2s", "a try". A step of a program
      * that goes on without the answer has the same label. */
     ACTION_ACQUIRE,
-    /* lock, owner: "a release"; a step of a program that is never passed over: "a release anyway" */
+    /* lock, owner: "a release"; a step of a program that is done also if the lock is not held: "a release
+     * anyway" */
     ACTION_RELEASE,
     ACTION_CANCEL, /* lock, owner: "a cancel" */
     /* lock: a write to a resource that compares tokens: "a write"; in a multi with the guard of the recipe:
      * "a write guarded" */
     ACTION_WRITE,
-    ACTION_REVOCABLE, /* lock: from now on it listens to requests to give it back: "a revocable" */
+    ACTION_REVOCABLE, /* lock: the process listens to requests to give it back from now on: "a revocable" */
     ACTION_REVOKE,    /* lock, place: asks the contender at that place, from 1: "a revoke place=2" */
     ACTION_STOP,      /* closes the session in an orderly way: "a stop" */
     ACTION_START,     /* opens a session again: "a start" */
@@ -650,7 +651,8 @@ bool world_has_container(struct world *world);
 
 /* ---- liveness: runs that go on for ever ---- */
 
-/* Returns whether this process has asked for a lock and has no answer yet. */
+/* Returns whether an owner of this process waits for a lock: its acquire has no answer yet, or it waits again
+ * after a loss (LS_LOSS_WAITS). */
 bool world_waits(const struct world *world, int process);
 
 /* Returns how many faults can still be bought. */
@@ -683,7 +685,8 @@ void world_judges_changed(struct world *world, size_t live_bytes);
 /* Returns the answer of the recipe's query() now; LS_NOT_HELD if the process has not started. */
 enum ls_belief world_belief(struct world *world, int process, int lock, int owner);
 
-/* Returns a text about the first limit or unsupported call that the run met; NULL if there was none. */
+/* Returns a text about the first trouble of the run; NULL = none. Troubles are a limit, a call that the
+ * coordinator does not support, and a recipe that does not fit the world or does not start. */
 const char *world_trouble(const struct world *world);
 
 /* Writes servers, nodes, clients, processes and timers in readable form, for stories and debugging. */
