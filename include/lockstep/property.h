@@ -44,10 +44,10 @@ extern "C" {
 
 /* The argument of a judge: facts about the run, and the functions for its answer. Valid during the call. */
 struct ls_judge {
-    int processes; /* number of processes in this run */
-    int locks;     /* number of locks in this run */
-    int owners;    /* most owners of a process that ask for one lock at once; numbers of owners are below */
-    bool timed;    /* event.now_ms has a meaning */
+    int processes;    /* number of processes in this run */
+    int locks;        /* number of locks in this run */
+    int owners;       /* most owners of a process that ask for one lock at once; they have smaller numbers */
+    bool timed;       /* event.now_ms has a meaning */
     int tolerance_ms; /* ms by which an answer may be late in a timed run */
 
     /* Says that the premise of the promise was met. If no run has met it, the property's verdict is

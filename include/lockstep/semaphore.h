@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* struct ls_semaphore is a distributed semaphore: so many leases as its capacity says are held at the same
- * time. Its nodes are named and placed as those of Curator's InterProcessSemaphoreV2, so that clients of
+/* struct ls_semaphore is a distributed semaphore: at most as many leases as its capacity says are held at the
+ * same time. Its nodes are named and placed as those of Curator's InterProcessSemaphoreV2, so that clients of
  * both libraries share the leases of one path. A semaphore of capacity 1 is Curator's
  * InterProcessSemaphoreMutex.
  *
