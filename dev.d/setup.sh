@@ -30,8 +30,8 @@ help_setup()
 usage: ./dev setup [GROUP...]
 
 Installs the Debian packages of the groups (default: run test) that dpkg does not have yet. For the group test it also
-fetches axe-core from the registry of npm, into ~/.cache/lockstep. With nothing missing it touches neither the network
-nor the system. It starts and enables no service. Without root it prints the line to run
+fetches axe-core into ~/.cache/lockstep, if there is npm. With nothing missing it touches neither the network nor the
+system. It starts and enables no service. Without root it prints the line to run
 and exits 4.
 
   run     compiler, cmake, ninja, the ZooKeeper C client: enough for ./dev run
@@ -60,9 +60,7 @@ cmd_setup()
         packages_of "$group" >/dev/null
     done
     setup_groups "$@"
-    if [[ " $* " == *' test '* && ! -e $(axe_path) ]]; then
-        step "fetch axe-core $AXE_VERSION" fetch_axe || echo 'dev: without axe-core the test report.accessible is skipped'
-    fi
+    [[ " $* " != *' test '* ]] || want_axe
 }
 
 # axe-core, which looks for barriers in a page (docs/decisions.md). Debian has no package of it.
@@ -74,7 +72,15 @@ axe_path()
     echo "${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/lockstep/axe-core-$AXE_VERSION/axe.min.js"
 }
 
-# Fetches the package from the registry of npm, and keeps the script if the package is the one that is meant.
+# Fetches it if it is missing. Without it, or without npm, report.accessible is skipped.
+want_axe()
+{
+    if [[ ! -e $(axe_path) ]] && command -v npm >/dev/null; then
+        step "fetch axe-core $AXE_VERSION" fetch_axe || echo 'dev: without axe-core the test report.accessible is skipped'
+    fi
+}
+
+# Fetches the package by npm, and keeps the script if the package is the one that is meant.
 fetch_axe()
 {
     local path scratch status=0
@@ -88,12 +94,8 @@ fetch_axe()
 fetch_axe_to()
 {
     local package=$1/axe-core-$AXE_VERSION.tgz
-    if command -v npm >/dev/null; then
-        (cd "$1" && npm pack --silent "axe-core@$AXE_VERSION" >/dev/null) || return
-    else
-        python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(*sys.argv[1:])' \
-            "https://registry.npmjs.org/axe-core/-/axe-core-$AXE_VERSION.tgz" "$package" || return
-    fi
+    command -v npm >/dev/null || return
+    (cd "$1" && npm pack --silent "axe-core@$AXE_VERSION" >/dev/null) || return
     echo "$AXE_SHA256  $package" | sha256sum --check --quiet || return
     tar -xzf "$package" -C "$1" package/axe.min.js || return
     mkdir -p "${2%/*}" && mv "$1/package/axe.min.js" "$2"

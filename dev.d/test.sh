@@ -54,6 +54,7 @@ cmd_test()
     source dev.d/setup.sh
     source dev.d/build.sh
     setup_groups run test
+    want_axe
     case $tier in
     fast) fast_tier "$filter" ;;
     full) full_tier "$filter" ;;

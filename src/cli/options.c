@@ -197,7 +197,8 @@ static int read_shard(struct cli_options *options, const char *command, const ch
     return 0;
 }
 
-/* Loads the shared object of a property; for shrink and explain, `text` may also be the name of a property. */
+/* Loads the shared object of a property; for shrink and explain, `text` may also be the name of a
+ * property. */
 static int read_property(struct cli_options *options, const char *command, const char *text)
 {
     char why[PROPERTY_WHY_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* What a search finds behind each choice that a run had, for the page of the run. */
+/* Searches behind each choice that a run had, for the page of the run. */
 #ifndef EXPLAIN_BEHIND_H
 #define EXPLAIN_BEHIND_H
 
@@ -12,12 +12,12 @@
 
 struct cJSON;
 
-/* Searches behind the choices of a run, at most BEHIND_STEPS_MAX steps before the violation. Of `options` only
- * `property` and `states_max` count. Sets *behind to an object that the caller deletes:
+/* Searches behind the choices of a run, at most BEHIND_STEPS_MAX steps before the violation. Of `options`
+ * only `property` and `states_max` count. Sets *behind to an object that the caller deletes:
  *
  * - `property`: name of the promise; `states_max`: the bound of the search behind one choice.
- * - `steps`: by step of `lockstep replay --json` an array, empty if nothing was searched there. It has for each
- *   choice [label, answer, states].
+ * - `steps`: by step of `lockstep replay --json` an array, empty if nothing was searched there. It has
+ *   [label, answer, states] for each choice.
  *
  * The answers are about all continuations behind the choice:
  *

@@ -7,7 +7,7 @@ source "${BASH_SOURCE[0]%/*}/../cli/lib.sh"
 source "${BASH_SOURCE[0]%/*}/lib_browser.sh"
 source dev.d/setup.sh
 
-[[ -e $(axe_path) ]] || { echo 'skipped: ./dev setup test fetches axe-core' && exit 77; }
+[[ -e $(axe_path) ]] || { echo 'skipped: ./dev setup test fetches axe-core, if there is npm' && exit 77; }
 expect 1 'violates' "$LOCKSTEP" run --no-shrink --recipe broken-no-protection --out "$scratch/lost" scenarios/mutex/create_reply_lost.scn
 expect 0 '' "$LOCKSTEP" report -o "$scratch/page.html" "$(echo "$scratch"/lost/*.trace)"
 status=0
