@@ -304,7 +304,7 @@ int ls_mutex_counters(const struct ls_mutex *mutex, struct ls_mutex_counters *ou
  *
  * A request that came while the owner waited is told after the grant. Two requests that follow each other
  * faster than the node can be read are told as one. Requests that came during an outage are told as one,
- * after the reconnect. Contents that the owner gave to its node itself are no request.
+ * after the reconnect. Contents with which a node was created are no request.
  *
  * ls_mutex_make_revocable() returns 0 or one of these:
  * - LS_EINVAL: the mutex has no on_revoke.

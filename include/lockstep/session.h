@@ -142,7 +142,7 @@ struct ls_session_options {
     uint32_t margin_percent;
 
     /* False: while a lock is held, the session sends a sync each sixth of the timeout. True: the session
-     * sends no such sync, so that the belief of a quiet holder ends after the margin. */
+     * sends no such sync, so the belief of a quiet holder ends margin_percent after its last answer. */
     bool no_refresh;
 
     bool read_only; /* read-only servers are accepted (ZOO_READONLY) */

@@ -57,7 +57,8 @@ struct ls_log {
 
 /* ---- counters ---- */
 
-/* All counts begin when the object is zeroed. Re-entries by an owner that holds the lock are not counted.
+/* The caller zeroes this struct before it names it in `options.counters`. The library only adds to it.
+ * Re-entries by an owner that holds the lock are not counted.
  *
  * acquires = grants + failures + pending acquires. If the session ends between a grant and its telling,
  * the acquire counts as a grant and as a loss. */

@@ -401,7 +401,8 @@ static void observe_contender(struct check_table *table, const struct check_cont
     }
 }
 
-/* Excuses tries of other processes without a node in the queue: this node queues before theirs. */
+/* Excuses each try for this lock by another process that has no node in the queue: this node queues before
+ * its own. A node of any owner of that process counts, if its session's link is up. */
 static void observe_queued(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {

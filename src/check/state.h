@@ -303,7 +303,8 @@ bool ledger_is_evicted(struct check_table *table, const struct check_context *co
  * process has left undone at REST is its own fault. */
 bool ledger_answerable(struct check_table *table, int process);
 
-/* Returns true if some link of the process is up, as far as the process was told. */
+/* Returns true if some link of the process is up. A link counts as up from LINK_UP until the process is told
+ * of its end. SESSION_CLOSED of its session ends it too, even before the process is told. */
 bool ledger_is_linked(struct check_table *table, int process);
 
 /* For lives of processes (check_context.leases): returns true if the process has crashed or stopped, or is

@@ -171,7 +171,8 @@ static void end_node(struct facts *f, const struct event *event)
     }
 }
 
-/* A grant says that the nodes of its process are known to it, unless their answers were lost. */
+/* A grant shows that its process knows its own nodes of this lock. A node whose create lost its answer does
+ * not count as known. */
 static void hear_of_grant(struct facts *f, const struct event *event)
 {
     for (int i = 0; i < f->nodes; i++) {

@@ -4,7 +4,7 @@
 /* The index of a session's claims: a tree by watch_id, a tree by owner, and the list of all claims.
  *
  * Both trees are treaps whose priorities are mixed from the watch_id. So their shape depends on the claims in
- * them alone, not on the order in which the claims came, and sessions with equal claims have equal bytes. The
+ * them alone, not on the order in which the claims came. The list has the order in which they came. The
  * priorities are as good as random: a tree of 65,535 claims is some 40 deep. This file allocates nothing. */
 #include "lock/claim.h"
 

@@ -54,8 +54,12 @@ bool report_set_color(const char *when);
 void report_text(FILE *out, const struct report_context *context, const struct report_item *item,
                  int *violating);
 
-/* Reports all scenarios together: those that differ, and the number that passed in each folder. If some fail,
- * adds the violated promises, and the shortest run that shows one; if none fails, what was proved. */
+/* Reports all scenarios together:
+ * - unless verbose, those that differ, within REPORT_FAILURES_MAX; unless quiet too, the number that passed
+ *   in each folder;
+ * - if promises are violated, these, and unless verbose the shortest run that shows one;
+ * - if scenarios only differ, the first difference, unless verbose;
+ * - if none fails, the proved promises, unless quiet. */
 void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
                          int count);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* SARIF 2.1.0, which code hosts show beside the files of a change. A rule is a promise, and a result is a
- * violation of it, placed at the scenario file that shows it. */
+/* SARIF 2.1.0, which code hosts show beside the files of a change. Each property is a rule, and so are
+ * scenario-differs and run-stopped. A failing scenario has a result for each property that it violates, or
+ * one for its other reason to fail. A result's place is line 1 of its scenario file. */
 #include "report/report.h"
 
 #include "base/assert.h"

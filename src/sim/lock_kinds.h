@@ -13,7 +13,7 @@
 
 /* A lock that a line of this kind declares. */
 struct lock_of_kind {
-    const char *suffix; /* text behind the line's name; "" = none; NULL = end of the list */
+    const char *suffix; /* behind the name in the file's line; "" = the name alone; NULL = end of the list */
     uint8_t mode;       /* enum ls_lock_mode */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The inside of a world: the contents of its blocks. Only src/sim includes this header. */
+/* The inside of a world: the contents of its blocks. Below src, only src/sim
+ * includes this header. Tests that look into a world include it too. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 

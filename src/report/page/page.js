@@ -362,7 +362,7 @@ function showState(k) {
 function showLine(k) {
     const line = lineAt(k), table = element("table");
     const titles = element("tr");
-    for (const title of ["lock", "place", "process", "node", "number", "session"]) {
+    for (const title of ["lock", "place", "process", "node", "zxid", "session"]) {
         const cell = element("th", "", title);
         cell.scope = "col";
         titles.append(cell);
