@@ -3,8 +3,8 @@
 
 /* A graph of states, and its answers about infinite runs.
  *
- * Nodes are numbers from 0. A node has a set of marks, a bit for each waiter (sim/waiters.h) that waits, and a
- * list of edges. The label of an edge is the number of its action's channel, see world_channel(), or
+ * Nodes are numbers from 0. A node has a set of marks, a bit for each waiter (sim/waiters.h) that waits, and
+ * a list of edges. The label of an edge is the number of its action's channel, see world_channel(), or
  * GRAPH_UNFAIR. A node *offers* the labels of its edges but GRAPH_UNFAIR. An infinite run *takes* the labels
  * of its edges. No function is recursive, because a graph has millions of nodes. */
 #ifndef EXPLORE_LIVENESS_GRAPH_H
