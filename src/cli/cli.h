@@ -289,6 +289,10 @@ void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *st
  * one line on standard error. */
 int cli_read_trace(const struct cli_options *options, struct trace *trace);
 
+/* Loads the trace's properties, then checks that the property of --property exists: it may be one of them.
+ * Returns 0, or CLI_USAGE after one line on standard error. */
+int cli_check_property(const struct cli_options *options, const char *command, const struct trace *trace);
+
 /* Replaces the recipe of a trace by that of --recipe, if it was given. */
 void cli_replace_recipe(const struct cli_options *options, struct trace *trace);
 

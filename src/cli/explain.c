@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "cli/cli.h"
-#include "scenario/loaded_properties.h"
 
 #include <stdlib.h>
 
@@ -83,20 +82,6 @@ static int explain(const struct cli_options *options, const struct trace *trace)
     return status == CLI_OK && result == EXPLAIN_LIMIT ? CLI_LIMIT : status;
 }
 
-/* Loads the trace's properties, then checks that the wanted property exists: it may be one of them. */
-static int check_property(const struct cli_options *options, const struct trace *trace)
-{
-    struct input_error error;
-    if (property_load_for(trace, &error) != 0) {
-        fprintf(stderr, "%s\n", error.text);
-        return CLI_USAGE;
-    }
-    return !options->property || check_find(options->property)
-               ? 0
-               : cli_usage_error("explain", "a property (see lockstep list properties) after --property",
-                                 options->property);
-}
-
 int cli_explain(int argc, char **argv)
 {
     struct cli_options options;
@@ -116,7 +101,7 @@ int cli_explain(int argc, char **argv)
         return CLI_USAGE;
     }
     cli_guard_replay(&trace);
-    status = check_property(&options, &trace);
+    status = cli_check_property(&options, "explain", &trace);
     status = status != 0 ? status : explain(&options, &trace);
     trace_close(&trace);
     return status;

@@ -172,8 +172,7 @@ static int shrink(const struct cli_options *options, const struct trace *trace, 
     return status;
 }
 
-/* Loads the trace's properties, then checks that the wanted property exists: it may be one of them. */
-static int check_property(const struct cli_options *options, const struct trace *trace)
+int cli_check_property(const struct cli_options *options, const char *command, const struct trace *trace)
 {
     struct input_error error;
     if (property_load_for(trace, &error) != 0) {
@@ -182,7 +181,7 @@ static int check_property(const struct cli_options *options, const struct trace 
     }
     return !options->property || check_find(options->property)
                ? 0
-               : cli_usage_error("shrink", "a property (see lockstep list properties) after --property",
+               : cli_usage_error(command, "a property (see lockstep list properties) after --property",
                                  options->property);
 }
 
@@ -221,7 +220,7 @@ int cli_shrink(int argc, char **argv)
     if (cli_read_trace(&options, &trace) != 0) {
         return CLI_USAGE;
     }
-    status = check_property(&options, &trace);
+    status = cli_check_property(&options, "shrink", &trace);
     status = status != 0 ? status : shrink(&options, &trace, path);
     trace_close(&trace);
     return status;

@@ -20,6 +20,7 @@
 #include "report/steps.h"
 
 #include "base/assert.h"
+#include "report/fields.h"
 #include "trace/real_line.h"
 
 #include <cjson/cJSON.h>
@@ -119,21 +120,6 @@ static bool find_forks(struct journal *journal)
 }
 
 /* ---- a step ---- */
-
-static bool add_number(cJSON *object, const char *name, double number)
-{
-    return cJSON_AddNumberToObject(object, name, number) != NULL;
-}
-
-static bool add_string(cJSON *object, const char *name, const char *text)
-{
-    return cJSON_AddStringToObject(object, name, text) != NULL;
-}
-
-static bool add_item(cJSON *list, cJSON *item)
-{
-    return list != NULL && item != NULL && cJSON_AddItemToArray(list, item);
-}
 
 static bool add_line(cJSON *list, const char *text)
 {

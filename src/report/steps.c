@@ -4,6 +4,7 @@
 #include "report/steps.h"
 
 #include "base/assert.h"
+#include "report/fields.h"
 
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -44,21 +45,6 @@ static const struct {
 };
 
 /* ---- the whole run ---- */
-
-static bool add_number(cJSON *object, const char *name, double number)
-{
-    return cJSON_AddNumberToObject(object, name, number) != NULL;
-}
-
-static bool add_string(cJSON *object, const char *name, const char *text)
-{
-    return cJSON_AddStringToObject(object, name, text) != NULL;
-}
-
-static bool add_item(cJSON *list, cJSON *item)
-{
-    return list != NULL && item != NULL && cJSON_AddItemToArray(list, item);
-}
 
 static bool add_processes(cJSON *object, const struct world_options *options)
 {

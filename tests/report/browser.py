@@ -13,18 +13,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 import pages
+from pages import same
 
 page_path, json_path = sys.argv[1:]
-wrong = 0
-
-
-def same(what, expected, found):
-    global wrong
-    if expected != found:
-        wrong += 1
-        print(f"{what}: expected {expected!r:.300}, found {found!r:.300}")
-
-
 browser = pages.start()
 with open(json_path, encoding="utf-8") as file:
     steps = [json.loads(line) for line in file][1:-1]
@@ -125,4 +116,4 @@ urls = {event["params"]["request"]["url"] for event in urls if event["method"] =
 same("requests that leave the page", set(), {url for url in urls if not url.startswith(("file://", "data:"))})
 browser.quit()
 print(f"{len(steps)} steps, opened in {opened_s:.1f} s")
-sys.exit(wrong > 0)
+sys.exit(pages.wrong > 0)

@@ -8,36 +8,16 @@ each thing that is wrong, 77 if no browser can be started here.
 import json
 import sys
 
-from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+import pages
+from pages import same
+
 folder = sys.argv[1]
-wrong = 0
 
-
-def same(what, expected, found):
-    global wrong
-    if expected != found:
-        wrong += 1
-        print(f"{what}: expected {expected!r:.300}, found {found!r:.300}")
-
-
-def start():
-    options = webdriver.ChromeOptions()
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1400,1000"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        return webdriver.Chrome(options=options)
-    except WebDriverException as error:
-        print(f"skipped: no browser can be started here: {error.msg}")
-        sys.exit(77)
-
-
-browser = start()
+browser = pages.start()
 browser.get(f"file://{folder}/index.html")
 
 
@@ -106,4 +86,4 @@ urls = [json.loads(entry["message"])["message"] for entry in browser.get_log("pe
 urls = {event["params"]["request"]["url"] for event in urls if event["method"] == "Network.requestWillBeSent"}
 same("requests that leave the page", set(), {url for url in urls if not url.startswith(("file://", "data:"))})
 browser.quit()
-sys.exit(wrong > 0)
+sys.exit(pages.wrong > 0)

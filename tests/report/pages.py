@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the lockstep authors
-"""A browser for the tests of pages: Chromium without a window."""
+"""A browser for the tests of pages, Chromium without a window, and what they found wrong."""
 import sys
 
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
+
+
+wrong = 0
+
+
+def same(what, expected, found):
+    global wrong
+    if expected != found:
+        wrong += 1
+        print(f"{what}: expected {expected!r:.300}, found {found!r:.300}")
 
 
 def start(size="1400,1000"):
