@@ -569,8 +569,10 @@ function showCause() {
 function showHead() {
     document.title = "lockstep: " + head.scenario;
     byId("title").textContent = head.scenario;
-    byId("about").textContent = "recipe " + head.recipe + ", " + head.coordinator + ", " + head.schedule +
-        (head.schedule === "directed" ? "" : ", seed " + head.seed) + ", " + end.actions + " steps, lockstep " + head.version + "; " + clockWords();
+    const journal = head.schedule === "journal"; // of a real run: it has no recipe, no seed and no world
+    const of = journal ? "the journal of a real run" : "recipe " + head.recipe + ", " + head.coordinator + ", " + head.schedule +
+        (head.schedule === "directed" ? "" : ", seed " + head.seed);
+    byId("about").textContent = of + ", " + end.actions + " steps, lockstep " + head.version + (journal ? "" : "; " + clockWords());
     byId("paste").textContent = head.again;
     for (const one of end.violated) {
         const box = element("div", "sentence"), k = steps.findIndex((step) => step.violated.some((other) => other.property === one.property));
@@ -584,7 +586,7 @@ function showHead() {
         box.append(element("span", "promised", "promised: " + one.promised));
         byId("verdict").append(box);
     }
-    if (end.violated.length === 0) byId("verdict").append(element("div", "holds", "\u2714 no property is violated in this run"));
+    if (end.violated.length === 0) byId("verdict").append(element("div", "holds", journal ? "\u2714 the journal shows no overlap and no lost update" : "\u2714 no property is violated in this run"));
     showFaults();
     if (end.trouble) byId("verdict").append(element("div", "sentence", end.trouble));
     byId("scenario").textContent = head.text;
