@@ -73,6 +73,7 @@ struct triage {
     struct finding *finding;
     int findings;
     int inputs, without;
+    int left_out; /* entries of folders: too many files, or a path that is too long */
     int status;
 };
 
@@ -372,8 +373,12 @@ static void take_folder(struct triage *t, const char *path, bool flat, int depth
         char below[OUTCOME_TRACE_MAX];
         struct stat stat_of;
         bool fits = snprintf(below, sizeof below, "%s/%s", path, name) < (int)sizeof below;
-        if (name[0] != '.' && strcmp(name, "README.txt") != 0 && fits && stat(below, &stat_of) == 0) {
-            if (S_ISREG(stat_of.st_mode) && flat && t->inputs < INPUTS_MAX) {
+        bool looks = name[0] != '.' && strcmp(name, "README.txt") != 0;
+        t->left_out += looks && !fits;
+        if (looks && fits && stat(below, &stat_of) == 0) {
+            if (S_ISREG(stat_of.st_mode) && flat && t->inputs == INPUTS_MAX) {
+                t->left_out++;
+            } else if (S_ISREG(stat_of.st_mode) && flat) {
                 take_file(t, below);
             } else if (S_ISDIR(stat_of.st_mode) && depth > 0) {
                 take_folder(t, below, is_findings(name), depth - 1);
@@ -410,6 +415,10 @@ static int tell(const struct triage *t)
     LS_ASSERT(t->findings + t->without <= t->inputs);
     for (int i = 0; i < t->findings; i++) {
         printf("%6d  %s\n", t->finding[i].inputs, t->finding[i].name);
+    }
+    if (t->left_out > 0) {
+        printf("%d left out: more than %d inputs, or a path of more than %d bytes\n", t->left_out, INPUTS_MAX,
+               OUTCOME_TRACE_MAX - 1);
     }
     printf("%d inputs, %d without a finding, %d findings\n", t->inputs, t->without, t->findings);
     return t->findings > 0 ? CLI_VIOLATED : t->status;

@@ -47,4 +47,10 @@ expect 0 '1 inputs, 1 without a finding, 0 findings' "$LOCKSTEP" triage --out "$
 expect_line "lockstep triage: expected a file or folder with inputs, found ''" "$LOCKSTEP" triage
 expect 2 ':1:1: expected a file that can be read' "$LOCKSTEP" triage --out "$scratch/none" "$scratch/nothing"
 expect 0 'examples:' "$LOCKSTEP" triage --help
+# What is not looked at is told.
+part=$(printf 'a%.0s' {1..240})
+long=$scratch/$part/$part/$part/$part
+mkdir -p "$long"
+printf 0 >"$long/$part"
+expect 0 '1 left out: more than 100000 inputs, or a path of more than 1023 bytes' "$LOCKSTEP" triage --out "$out" "$long"
 finish
