@@ -98,7 +98,6 @@ static void give_up(int process, enum event_offence offence, const char *where)
     world_tell_offence(p >= 0 ? p : process, offence, where);
     world_forget_call();
     LS_ASSERT(called() < 0);
-    the_world.coordinator->leave();
     if (p >= 0) {
         drop_process(p);
     }
@@ -129,7 +128,11 @@ static __attribute__((noinline)) bool call(void (*fn)(void *ctx), void *ctx, enu
                                            const char **where)
 {
     calls++;
-    return guard->call(fn, ctx, offence, where);
+    bool came_back = guard->call(fn, ctx, offence, where);
+    if (!came_back) {
+        the_world.coordinator->leave(); /* the process was entered, and nothing has left it */
+    }
+    return came_back;
 }
 
 /* Calls fn(ctx), and puts variables of the recipe back; the caller puts back the world. */

@@ -162,7 +162,7 @@ cp "$scratch/small.scn" "$scratch/scenarios/explore/mutex_3.scn"
 mkdir -p "$scratch/build/release"
 ln -s "$LOCKSTEP_BUILD_DIR/recipes" "$scratch/build/release/recipes"
 "$LOCKSTEP" check --help | sed -n '/^examples:/,$p' | tail -n +2 >"$scratch/examples"
-same 9 "$(grep -c '^  ' "$scratch/examples")" 'examples'
+same 10 "$(grep -c '^  ' "$scratch/examples")" 'examples'
 while read -r line; do
     status=0
     (cd "$scratch" && PATH=$(dirname "$LOCKSTEP"):$PATH bash -c "$line" >output 2>&1 </dev/null) || status=$?
