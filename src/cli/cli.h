@@ -45,9 +45,9 @@ struct cli_options {
     const char *html;                     /* folder; NULL = none */
     uint64_t seed;
     uint64_t seeds; /* random schedules of each scenario; 0 = none */
+    int jobs;
     bool recipe_given;
     bool seed_given;
-    int jobs;
     bool json;
     bool step;    /* of replay: step by step */
     bool explain; /* of report: with the cause */
@@ -57,19 +57,19 @@ struct cli_options {
     bool table;
     bool no_shrink;
     bool out_given;
-    const char *function;   /* of debug: name of a function; NULL = not given */
-    const char *batch;      /* of debug: path of a file with commands; NULL = not given */
-    const char *property;   /* of shrink: name of a property; NULL = not given */
-    const char *checkpoint; /* folder; NULL = searches are not saved */
-    const char *resume;     /* folder; NULL = searches begin anew */
     bool checkpoint_every_given;
+    bool help;
+    bool check;                      /* the command is check: only exploring scenarios, no random schedules */
+    const char *function;            /* of debug: name of a function; NULL = not given */
+    const char *batch;               /* of debug: path of a file with commands; NULL = not given */
+    const char *property;            /* of shrink: name of a property; NULL = not given */
+    const char *checkpoint;          /* folder; NULL = searches are not saved */
+    const char *resume;              /* folder; NULL = searches begin anew */
     char identity[CLI_IDENTITY_MAX]; /* the options that define a search */
     uint64_t max_steps;              /* of shrink; 0 = not given */
-    bool help;
-    bool check;                    /* the command is check: only exploring scenarios, no random schedules */
-    struct explore_options search; /* of exploring scenarios */
-    struct strategy_plan plan;     /* of random schedules */
-    bool no_search;                /* exploring scenarios get only random schedules */
+    struct explore_options search;   /* of exploring scenarios */
+    struct strategy_plan plan;       /* of random schedules */
+    bool no_search;                  /* exploring scenarios get only random schedules */
     bool coverage;
     bool suite;             /* the standard suite in place of paths */
     double budget_s;        /* of the worlds after the suite; 0 = counted in states, or not given */

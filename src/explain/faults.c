@@ -259,7 +259,7 @@ static void postpone(struct explain_case *c, struct explanation *e, const int ch
 
 void explain_faults(struct explain_case *c, struct explanation *e, struct futures_bounds bounds)
 {
-    int choice[EXPLAIN_FAULTS_MAX];
+    int choice[EXPLAIN_FAULTS_MAX] = {0};
     list_faults(c, e, choice);
     e->cause = EXPLAIN_NO_FAULT;
     if (e->faults == 0) {
