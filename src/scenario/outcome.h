@@ -99,7 +99,7 @@ bool outcome_is_broken_off(const struct outcome *outcome);
 /* Adds the violations of a run other than the reported one. */
 void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *stats);
 
-#define OUTCOME_FOUND_MAX (CHECK_PROPERTIES_MAX * TRACE_WORD_MAX)
+#define OUTCOME_FOUND_MAX ((size_t)CHECK_PROPERTIES_MAX * TRACE_WORD_MAX)
 
 /* Writes in one line the names of the violated properties that the scenario does not declare. The text is
  * empty if there are none. */
