@@ -16,25 +16,14 @@ struct behind {
     struct action enabled[WORLD_ACTIONS_MAX];
 };
 
-static const char *answer_of(const struct futures_found *breaks, const struct futures_found *keeps)
+static const char *answer_of(const struct futures_behind *found)
 {
-    return keeps->answer == FUTURES_NONE                                     ? "always"
-           : breaks->answer == FUTURES_NONE                                  ? "never"
-           : breaks->answer == FUTURES_SOME && keeps->answer == FUTURES_SOME ? "sometimes"
-                                                                             : "undecided";
-}
-
-/* Asks both questions about the present state: is there a continuation that breaks the promise, and is there
- * one without new faults that keeps it? */
-static const char *ask(const struct behind *b, const struct script *script, uint64_t *states)
-{
-    struct futures_found breaks, keeps;
-    struct world *world = b->c->run.world;
-    futures_break(b->c->futures, script, b->bounds, &breaks);
-    world_end_faults(world);
-    futures_keep(b->c->futures, script, b->bounds, &keeps);
-    *states = breaks.states + keeps.states;
-    return answer_of(&breaks, &keeps);
+    enum futures_answer breaks = found->breaks.answer, keeps = found->keeps.answer;
+    return found->at_once                                    ? "breaks"
+           : keeps == FUTURES_NONE                           ? "always"
+           : breaks == FUTURES_NONE                          ? "never"
+           : breaks == FUTURES_SOME && keeps == FUTURES_SOME ? "sometimes"
+                                                             : "undecided";
 }
 
 static bool add_answer(cJSON *list, const char *label, const char *answer, uint64_t states)
@@ -50,30 +39,15 @@ static bool add_answer(cJSON *list, const char *label, const char *answer, uint6
     return added;
 }
 
-/* Searches behind one choice of the present state, which stays. `choices` were done so far. */
+/* Searches behind one choice of the present state. `choices` were done so far. */
 static bool look_behind(const struct behind *b, const struct action *choice, int choices, cJSON *list)
 {
-    struct run *run = &b->c->run;
     char label[WORLD_LABEL_MAX];
-    uint64_t states = 0;
-    struct world_image *here = world_save(run->world);
-    if (here == NULL) {
-        return false;
-    }
+    struct futures_behind found;
     struct script script = case_script(b->c, choices, -1, true, b->script);
-    world_label(run->world, choice, label);
-    const struct check_stats before = run->stats;
-    uint64_t steps = run->steps;
-    check_mask told = run->told;
-    run_do(run, choice, steps + 1);
-    bool breaks = (run->stats.violated >> b->c->position & 1) != 0;
-    const char *answer = breaks ? "breaks" : ask(b, &script, &states);
-    world_restore(run->world, here);
-    run->stats = before;
-    run->steps = steps;
-    run->told = told;
-    world_image_free(here);
-    return add_answer(list, label, answer, states);
+    world_label(b->c->run.world, choice, label);
+    futures_behind(b->c->futures, choice, &script, b->bounds, &found);
+    return add_answer(list, label, answer_of(&found), found.breaks.states + found.keeps.states);
 }
 
 static bool look_at_step(struct behind *b, int choices, cJSON *list)

@@ -25,7 +25,8 @@ struct cJSON;
  * - "always": each continuation without new faults breaks it.
  * - "never": no continuation breaks it, also with the faults that the run still has.
  * - "sometimes": some break it, and some keep it.
- * - "undecided": a bound ended a search.
+ * - "undecided": a bound ended a search; or the promise is about waiting for ever, and some continuation
+ *   keeps it.
  *
  * Returns EXPLAIN_DONE, EXPLAIN_HOLDS or EXPLAIN_UNFIT. *behind is NULL unless the result is EXPLAIN_DONE. */
 enum explain_result explain_behind(const struct trace *trace, const struct explain_options *options,

@@ -432,26 +432,43 @@ static void go_through(struct futures *f)
     }
 }
 
+/* The present state of a run, to come back to. */
+struct kept {
+    struct world_image *image; /* NULL = memory was short */
+    struct check_stats stats;
+    uint64_t steps;
+    check_mask told;
+};
+
+static void keep(struct kept *kept, const struct run *run)
+{
+    kept->image = world_save(run->world);
+    kept->stats = run->stats;
+    kept->steps = run->steps;
+    kept->told = run->told;
+}
+
+static void come_back(struct kept *kept, struct run *run)
+{
+    world_restore(run->world, kept->image);
+    world_image_free(kept->image);
+    run->stats = kept->stats;
+    run->steps = kept->steps;
+    run->told = kept->told;
+}
+
 static void search(struct futures *f, enum goal goal, const struct script *script,
                    struct futures_bounds bounds, struct futures_found *found)
 {
-    static struct check_stats before;
-    struct run *run = f->run;
-    uint64_t steps = run->steps;
-    check_mask told = run->told;
-    struct world_image *here = world_save(run->world);
+    static struct kept here;
+    keep(&here, f->run);
     begin(f, goal, script, bounds, found);
-    before = run->stats;
-    if (here == NULL) {
+    if (here.image == NULL) {
         stop(f, "memory is short");
         return;
     }
     go_through(f);
-    world_restore(run->world, here);
-    world_image_free(here);
-    run->stats = before;
-    run->steps = steps;
-    run->told = told;
+    come_back(&here, f->run);
 }
 
 /* ---- questions ---- */
@@ -484,38 +501,33 @@ void futures_keep_unharmed(struct futures *futures, const struct script *script,
     world_image_free(here);
 }
 
-/* Does the action, and searches behind it. */
-static void do_and_search(struct futures *futures, const struct action *choice, const struct script *script,
-                          struct futures_bounds bounds, struct futures_found *found)
+/* Asks both questions about the present state. No event breaks a promise about waiting for ever. */
+static void ask_both(struct futures *futures, const struct script *script, struct futures_bounds bounds,
+                     struct futures_behind *found)
 {
-    struct run *run = futures->run;
-    run_do(run, choice, run->steps + 1);
-    if (is_violated(futures)) {
-        *found = (struct futures_found){.answer = FUTURES_SOME};
-    } else {
-        futures_break(futures, script, bounds, found);
+    if (!futures->serves) {
+        futures_break(futures, script, bounds, &found->breaks);
     }
+    world_end_faults(futures->run->world);
+    futures_keep(futures, script, bounds, &found->keeps);
 }
 
-void futures_behind(struct run *run, const struct action *choice, const struct script *script, int position,
-                    struct futures_bounds bounds, struct futures_found *found)
+void futures_behind(struct futures *futures, const struct action *choice, const struct script *script,
+                    struct futures_bounds bounds, struct futures_behind *found)
 {
-    static struct check_stats before;
-    const struct script none = {0};
-    struct futures *futures = futures_open(run, position, -1);
-    struct world_image *here = world_save(run->world);
-    uint64_t steps = run->steps;
-    check_mask told = run->told;
-    before = run->stats;
-    LS_ASSERT((run->stats.violated >> position & 1) == 0);
-    *found = (struct futures_found){.answer = FUTURES_UNDECIDED, .limit = "memory is short"};
-    if (futures != NULL && here != NULL) {
-        do_and_search(futures, choice, script != NULL ? script : &none, bounds, found);
-        world_restore(run->world, here);
-        run->stats = before;
-        run->steps = steps;
-        run->told = told;
+    static struct kept here;
+    const struct futures_found none = {.answer = FUTURES_UNDECIDED, .limit = "memory is short"};
+    struct run *run = futures->run;
+    LS_ASSERT(!is_violated(futures));
+    *found = (struct futures_behind){.breaks = none, .keeps = none};
+    keep(&here, run);
+    if (here.image == NULL) {
+        return;
     }
-    world_image_free(here);
-    futures_close(futures);
+    run_do(run, choice, run->steps + 1);
+    found->at_once = is_violated(futures);
+    if (!found->at_once) {
+        ask_both(futures, script, bounds, found);
+    }
+    come_back(&here, run);
 }

@@ -69,14 +69,17 @@ void futures_keep(struct futures *futures, const struct script *script, struct f
 void futures_keep_unharmed(struct futures *futures, const struct script *script, struct futures_bounds bounds,
                            struct futures_found *found);
 
-/* Searches behind an enabled action of the present state, with the faults that are left in the budgets:
- *
- * - FUTURES_NONE: the promise at `position` holds in all runs behind the action.
- * - FUTURES_SOME: a run breaks it, perhaps in the action itself.
- *
- * `script`: the acts of a directed run behind the action; NULL = none. Prints nothing. The run is in its
- * present state again afterwards, with its findings. */
-void futures_behind(struct run *run, const struct action *choice, const struct script *script, int position,
-                    struct futures_bounds bounds, struct futures_found *found);
+struct futures_behind {
+    bool at_once; /* the action itself breaks the promise; nothing was searched */
+    /* Does a continuation break it, with the faults that are left? Of a promise about waiting: undecided. */
+    struct futures_found breaks;
+    struct futures_found keeps; /* does a continuation without new faults keep it? */
+};
+
+/* Searches behind an enabled action of the present state, in which the promise is not violated. `script`: the
+ * acts of a directed run behind the action. Prints nothing. The run is in its present state again afterwards,
+ * with its findings. */
+void futures_behind(struct futures *futures, const struct action *choice, const struct script *script,
+                    struct futures_bounds bounds, struct futures_behind *found);
 
 #endif

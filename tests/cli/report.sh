@@ -48,6 +48,10 @@ same "['always']" "$(behind 10 'deliver a session-connecting')" 'behind the step
 same "['sometimes']" "$(behind 3 'connect b s1')" 'behind a step before the loss'
 "$LOCKSTEP" report --explain --max-states 1 -o "$scratch/cause.html" "$lost_min" >/dev/null
 same "['undecided']" "$(behind 3 'connect b s1')" 'behind a step, with a bound of one state'
+# No event breaks a promise about waiting for ever, so no search says that it is never broken.
+expect 1 'FAIL' "$LOCKSTEP" check --recipe broken-expects-create --out "$scratch/waits" scenarios/explore/live_once_2.scn
+"$LOCKSTEP" report --explain -o "$scratch/cause.html" "$(find "$scratch/waits" -name '*.trace' | sort | head -n 1)" >/dev/null
+same "['always', 'undecided']" "$(run_of "$scratch/cause.html" "sorted({one[1] for step in run['behind']['steps'] for one in step})")" 'behind the choices of a run that waits'
 expect 2 'expected a run that violates a property, for --explain, found one that violates nothing' "$LOCKSTEP" report --explain \
     -o "$scratch/holds.html" scenarios/mutex/create_reply_lost.scn
 [[ ! -e $scratch/holds.html ]] || { echo 'a run without a cause has a page'; failed=1; }

@@ -97,34 +97,41 @@ static void test_behind_the_loss_nothing_keeps_it(void **state)
 static void test_behind_a_choice(void **state)
 {
     (void)state;
-    struct futures_found found;
+    const struct script none = {0};
+    struct futures_behind found;
+    struct futures *futures = futures_open(&the.run, the.position, -1);
     struct action cut, apply;
     const char *why;
     follow(TO_THE_CREATE);
     assert_int_equal(world_find(the.run.world, LOST[0], &cut, &why), 0);
     assert_int_equal(world_find(the.run.world, "apply s1 a create", &apply, &why), 0);
-    futures_behind(&the.run, &cut, NULL, the.position, (struct futures_bounds){0}, &found);
-    assert_int_equal(found.answer, FUTURES_SOME);
+    futures_behind(futures, &cut, &none, (struct futures_bounds){0}, &found);
+    assert_int_equal(found.breaks.answer, FUTURES_SOME);
     world_end_faults(the.run.world);
-    futures_behind(&the.run, &apply, NULL, the.position, (struct futures_bounds){0}, &found);
-    assert_int_equal(found.answer, FUTURES_NONE);
+    futures_behind(futures, &apply, &none, (struct futures_bounds){0}, &found);
+    assert_int_equal(found.breaks.answer, FUTURES_NONE);
+    assert_int_equal(found.keeps.answer, FUTURES_SOME);
+    futures_close(futures);
 }
 
 static void test_the_run_stays_as_it_is(void **state)
 {
     (void)state;
-    struct futures_found found;
+    const struct script none = {0};
+    struct futures_behind found;
+    struct futures *futures = futures_open(&the.run, the.position, -1);
     struct action apply;
     const char *why;
     follow(TO_THE_CREATE);
     uint64_t before = world_fingerprint(the.run.world), steps = the.run.steps;
     struct check_stats stats = the.run.stats;
     assert_int_equal(world_find(the.run.world, "apply s1 a create", &apply, &why), 0);
-    futures_behind(&the.run, &apply, NULL, the.position, (struct futures_bounds){0}, &found);
-    assert_int_equal(found.answer, FUTURES_SOME);
+    futures_behind(futures, &apply, &none, (struct futures_bounds){0}, &found);
+    assert_int_equal(found.breaks.answer, FUTURES_SOME);
     assert_true(world_fingerprint(the.run.world) == before);
     assert_int_equal(the.run.steps, steps);
     assert_int_equal(the.run.stats.violated, stats.violated);
+    futures_close(futures);
 }
 
 static void test_a_bound_guesses_nothing(void **state)
