@@ -4,7 +4,8 @@
 # The main job.
 
 # All but the searches that take minutes.
-readonly SCENARIOS="scenarios/mutex scenarios/rwlock scenarios/semaphore scenarios/election scenarios/regress scenarios/explore/*_2.scn"
+readonly SCENARIOS="scenarios/mutex scenarios/rwlock scenarios/semaphore scenarios/election scenarios/multi scenarios/regress \
+scenarios/explore/*_2.scn"
 # The recipe that is shown being caught, and the situation that catches it.
 readonly CANARY_RECIPE=broken-no-protection
 readonly CANARY_SCENARIO=scenarios/mutex/create_reply_lost.scn
@@ -15,7 +16,8 @@ help_run()
 usage: ./dev run [ARGUMENTS of lockstep run]
 
 Installs a compiler, cmake, ninja and the ZooKeeper C client if they are missing (no Java, no server), builds the
-program and runs every failure scenario against the mutex and the read-write lock. Then it shows one broken recipe being caught.
+program and runs the failure scenarios of all locks on ZooKeeper, and searches with two clients. Then it shows one broken recipe
+being caught.
 
 examples:
   ./dev run                                    all scenarios, and one broken recipe
