@@ -201,10 +201,29 @@ static void out_of_patience(void *ctx)
     lockredis_client_settle(redis);
 }
 
+uint32_t lockredis_client_replicas_ms(const struct ls_redis *redis)
+{
+    uint32_t longest = lockredis_client_options(redis)->replicas_ms;
+    return longest > 0 ? longest : lockredis_client_lease_ms(redis) / 3;
+}
+
+static bool awaits_replicas(const struct ls_redis *redis)
+{
+    const struct redis_lock *lock = redis->locks;
+    while (lock != NULL && lock->asked != REQUEST_CONFIRM) {
+        lock = lock->next;
+    }
+    return lock != NULL;
+}
+
+/* A server that waits for replicas is silent until their answers come, or their time is over. */
 static void be_patient(struct ls_redis *redis)
 {
-    ls_env_timer_start(redis->env, &redis->patience_timer, "patience", lockredis_client_lease_ms(redis) / 4,
-                       out_of_patience, redis);
+    uint32_t patience = lockredis_client_lease_ms(redis) / 4;
+    uint32_t more = awaits_replicas(redis) ? lockredis_client_replicas_ms(redis) : 0;
+    more = more > UINT32_MAX - patience ? UINT32_MAX - patience : more;
+    ls_env_timer_start(redis->env, &redis->patience_timer, "patience", patience + more, out_of_patience,
+                       redis);
 }
 
 void lockredis_client_counts(struct ls_redis *redis)

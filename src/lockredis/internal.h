@@ -201,6 +201,9 @@ const char *lockredis_request_script(int which, const char **digest);
 const struct ls_redis_options *lockredis_client_options(const struct ls_redis *redis);
 uint32_t lockredis_client_lease_ms(const struct ls_redis *redis);
 
+/* Returns the longest time in ms for which the server waits for replicas, before it answers a WAIT. */
+uint32_t lockredis_client_replicas_ms(const struct ls_redis *redis);
+
 /* Returns the distance of a constant from a constant of this library; 0 for NULL. Unlike a pointer, it does
  * not depend on the address at which a program is loaded. */
 intptr_t lockredis_client_distance(const void *constant);

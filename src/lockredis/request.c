@@ -170,14 +170,13 @@ static int send_script(struct redis_lock *lock, enum lock_request request)
 
 bool lockredis_request_send(struct redis_lock *lock, enum lock_request request)
 {
-    const struct ls_redis_options *options = lockredis_client_options(lock->redis);
-    uint32_t third = lockredis_client_lease_ms(lock->redis) / 3;
+    uint32_t replicas = lockredis_client_options(lock->redis)->replicas;
     lockredis_lock_sent(lock, request); /* first: its stamp must be older than the request */
     if (request != REQUEST_CONFIRM) {
         return send_script(lock, request) == REDIS_OK;
     }
-    return redisAsyncCommand(lock->redis->commands.context, on_reply, lock, "WAIT %u %u", options->replicas,
-                             options->replicas_ms > 0 ? options->replicas_ms : third) == REDIS_OK;
+    return redisAsyncCommand(lock->redis->commands.context, on_reply, lock, "WAIT %u %u", replicas,
+                             lockredis_client_replicas_ms(lock->redis)) == REDIS_OK;
 }
 
 static bool is_channel_of(const redisReply *channel, const struct redis_lock *lock)

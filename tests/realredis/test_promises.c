@@ -196,6 +196,23 @@ static void a_grant_without_replicas_is_given_back(void **state)
     close_client(&a);
 }
 
+/* Until the time of a WAIT is over the server does not answer. That is no reason to give up the connection, however long
+ * the wait is beside the lease. */
+static void a_wait_for_replicas_may_be_long(void **state)
+{
+    (void)state;
+    static const struct ls_redis_options usual = {.lease_ms = 1200, .replicas = 1},
+                                         longer = {.lease_ms = 1200, .replicas = 1, .replicas_ms = 800};
+    static const struct ls_redis_options *const all[] = {&usual, &longer};
+    for (int i = 0; i < 2; i++) {
+        struct client a;
+        open_with(&a, the_server.hosts, all[i]);
+        assert_int_equal(ls_redis_wait_connected(&a.redis, PATIENCE_MS), LS_OK);
+        assert_int_equal(ls_redis_mutex_try(&a.mutex), LS_EREFUSED);
+        close_client(&a);
+    }
+}
+
 /* ---- owners ---- */
 
 #define OWNERS 20
@@ -584,6 +601,7 @@ int main(void)
         cmocka_unit_test_setup(options_name_a_user, clean_server),
         cmocka_unit_test_setup(leases_are_as_long_as_the_options_say, clean_server),
         cmocka_unit_test_setup(a_grant_without_replicas_is_given_back, clean_server),
+        cmocka_unit_test_setup(a_wait_for_replicas_may_be_long, clean_server),
         cmocka_unit_test_setup(owners_stand_in_a_queue, clean_server),
         cmocka_unit_test_setup(a_key_that_is_given_up_is_not_taken_back_at_once, clean_server),
         cmocka_unit_test_setup(an_acquire_that_is_given_up_leaves_no_key, clean_server),
