@@ -42,8 +42,8 @@ struct arena {
     size_t constant_used; /* bytes taken of the constant region */
 
     /* Gaps, by rising offsets. The first `gaps` belong to the present layout. The others, up to
-     * `gaps_standing`, are of an earlier layout: they stay protected until a block reaches the first of them,
-     * or a new gap differs from it. Then all of them become accessible. */
+     * `gaps_standing`, are of an earlier layout, and still protected. If a block reaches the first of them,
+     * or a new gap differs from it, all of them become accessible. */
     struct arena_gap {
         size_t from, size;
     } gap[ARENA_GAPS_MAX];

@@ -61,8 +61,8 @@ const char *object_symbol(const struct object *object, uintptr_t offset);
  * `why` names the first other one. */
 bool imports_allowed(const struct object *object, char why[PLUGIN_WHY_MAX]);
 
-/* Replaces malloc(), printf() and their like in the object, loaded at `base`, by functions that use the
- * memory and the output of the process that the world is calling. */
+/* Replaces malloc(), printf() and their like in the object, loaded at `base`, by functions of this program.
+ * These use the memory and the output of the process that the world is calling. */
 void imports_redirect(const struct object *object, uintptr_t base);
 
 /* ---- sandbox_signals.c: crashes, endless loops, variables ---- */
