@@ -57,8 +57,7 @@ struct arena_image;
 int arena_open(struct arena *arena, size_t size);
 void arena_close(struct arena *arena);
 
-/* Removes all blocks and constants, and zeroes the bytes that they used. Earlier gaps stay protected; see
- * `gap`. */
+/* Removes all blocks and constants, and zeroes the bytes that they used. Gaps stay protected; see `gap`. */
 void arena_clear(struct arena *arena);
 
 /* Adds a block that is zero behind its head; returns its number. Rounds `capacity` up to a multiple of 64

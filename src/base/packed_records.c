@@ -12,8 +12,8 @@ static uint32_t used(const struct pack *pack)
     return ((struct arena_block *)arena_at(pack->arena, pack->block))->used;
 }
 
-/* Moves the ends of a list and of the lists behind it by `by` bytes. The loop visits all lists, because a
- * loop with a constant number of rounds is faster. */
+/* Moves the ends of a list and of the lists behind it by `by` bytes. The loop has a constant number of
+ * rounds, for speed. */
 static void shift(const struct pack *pack, int list, int by)
 {
     struct pack_table *table = pack_table(pack);

@@ -127,8 +127,9 @@ static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
     return false;
 }
 
-/* Refuses a function that this program does not export. Refuses a function with an asynchronous twin, because
- * it blocks: zoo_get() has the twin zoo_aget(). The twin's name has an "a" behind the first "_". */
+/* Refuses a function that dlsym() finds neither in this program nor in its libraries. Refuses a function with
+ * an asynchronous twin, because it blocks: zoo_get() has the twin zoo_aget(). The twin's name has an "a"
+ * behind the first "_". */
 static bool is_client_call_allowed(const char *name, char why[PLUGIN_WHY_MAX])
 {
     char twin[64];

@@ -92,8 +92,8 @@ const char *outcome_also(const struct check_finding *finding);
 /* Returns the mask of all properties that are violated so far, in any run. */
 check_mask outcome_known_violations(const struct outcome *outcome);
 
-/* Returns whether a violation came from an EVENT_MISBEHAVED of these kinds: a crash, an endless loop, a read
- * or write of memory that the recipe may not use. */
+/* Returns whether a violation came from an EVENT_MISBEHAVED about a crash, an endless loop, or a read or
+ * write of memory that the recipe may not use. */
 bool outcome_is_broken_off(const struct outcome *outcome);
 
 /* Adds the violations of a run other than the reported one. */

@@ -109,7 +109,7 @@ static int thread_of(const struct action *action)
 }
 
 /* Returns whether an action is one of the system, or an expiry. In a script without a swarm an expiry is
- * listed only if it is due. */
+ * listed only if it needs no budget. */
 static bool of_the_system(const struct action *action)
 {
     return action_has(action, TRAIT_SYSTEM) || action->kind == ACTION_EXPIRE;

@@ -19,7 +19,7 @@
 #define TRACE_RECIPE_MAX 256 /* bytes of a recipe's name or path, and of the path of a property */
 #define TRACE_PROPERTIES_MAX 4
 
-/* A choice that is no action: the driver asked whether the world is at rest. */
+/* A choice that is no action: the driver found the world at rest, and the judges judged that. */
 #define TRACE_REST "rest"
 
 /* Two more, in runs in which a process waits for ever. The choices behind "cycle" lead back to the state at
