@@ -63,8 +63,8 @@ struct rec *pack_insert(const struct pack *pack, int list, struct rec *before, s
 /* Copies the tag and all bytes behind the head, but not `word`. Both records must have the same size. */
 void pack_fill(struct rec *to, const struct rec *from);
 
-/* - pack_remove(): removes a record. Marks the block.
- * - pack_clear(): removes all records of a list. Marks the block unless the list is empty. */
+/* pack_remove() removes a record, pack_clear() all records of a list. Both mark the block if they remove a
+ * record. */
 void pack_remove(const struct pack *pack, struct rec *rec);
 void pack_clear(const struct pack *pack, int list);
 

@@ -73,11 +73,8 @@ int parser_new_name(struct parser *parser, const struct input_word *word);
 int parser_process(const struct parser *parser, const struct input_word *word);
 int parser_lock(const struct parser *parser, const struct input_word *word);
 
-/* Refuses three contradictions (header.c):
- *
- * - a named property that needs a clock, in an exploring scenario without one;
- * - a named property that needs a search, in a directed scenario or with a clock;
- * - `fine`, with a clock. */
+/* Refuses a named property that needs a clock, in an exploring scenario without one. Refuses a named property
+ * that needs a search, in a directed or a timed scenario. Refuses `fine` in a timed world (header.c). */
 int parser_check_clock(struct parser *parser);
 
 /* Reads names of properties up to the end of the line and adds them to the mask. */

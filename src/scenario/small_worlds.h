@@ -90,9 +90,9 @@ const char *worlds_text(const struct world_spec *spec, char text[WORLDS_TEXT_MAX
 /* Returns the number of random schedules; 0 = the world is searched, or is one directed run. */
 int worlds_schedules(const struct world_spec *spec);
 
-/* Writes the index-th world that is one step smaller. A client, a turn, a kind of fault or one of the depth
- * is taken away, or a turn or the place becomes a plainer one. Returns false behind the last, and for worlds
- * with a clock or at random. */
+/* Writes the index-th world that is one step smaller. It lacks a client, a turn, a kind of fault or one of
+ * the depth, or it has a plainer turn or place, or no turn `within` another. Returns false behind the last,
+ * and for worlds with a clock or at random. */
 bool worlds_smaller(const struct world_spec *spec, int index, struct world_spec *smaller);
 
 #endif

@@ -19,12 +19,12 @@
 #define TRACE_RECIPE_MAX 256 /* bytes of a recipe's name or path, and of the path of a property */
 #define TRACE_PROPERTIES_MAX 4
 
-/* A choice that is no action: the driver found the world at rest, and the judges judged that. */
+/* A choice that is no action: the driver found the world at rest, and properties at rest were judged. */
 #define TRACE_REST "rest"
 
-/* Two more, in runs in which a process waits for ever. The choices behind "cycle" lead back to the state at
- * that line. Behind "hopeless " stands the name of a waiter (sim/waiters.h) that waits in all states that can
- * follow without a fault. */
+/* Two more choices that are no actions, in runs in which a process waits for ever. The choices behind "cycle"
+ * lead back to the state at that line, up to renaming. Behind "hopeless " stands the name of a waiter
+ * (sim/waiters.h) that waits in all states that can follow without a fault. */
 #define TRACE_CYCLE "cycle"
 #define TRACE_HOPELESS "hopeless "
 
