@@ -154,7 +154,7 @@ size_t arena_live(const struct arena *arena)
 uint64_t arena_fingerprint(struct arena *arena)
 {
     LS_ASSERT(arena->stale_count <= arena->blocks);
-    uint64_t sum = arena->sum; /* a local copy: adding to arena->sum in the loop waits for its own stores */
+    uint64_t sum = arena->sum; /* a local copy, for speed */
     for (int i = 0; i < arena->stale_count; i++) {
         int block = arena->stale_list[i];
         LS_ASSERT(arena->stale[block]);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The arena: one mapping at a fixed address, divided into blocks. All data that a run can change is in it.
+/* The arena: one mapping at a fixed address, divided into a constant region, blocks and gaps. All data on
+ * which later steps of a run depend lies in the blocks, or is constant in the run.
  *
  * Equal bytes mean equal futures. The address is fixed, so pointers into the arena may lie in blocks. Each
- * block begins with the number of its live bytes; the bytes behind them are always zero. A function marks a
- * block before it writes to it: arena_fingerprint() hashes only marked blocks again. The constant region is
- * for data that no run changes (options, names, paths); it is neither saved nor fingerprinted. */
+ * block begins with the number of its live bytes; the bytes behind them are zero. Code outside of arena.c
+ * must call arena_mark() before it writes to a block, because arena_fingerprint() hashes only marked blocks
+ * again. The constant region is for data that does not change in a run (options, names, paths). It is neither
+ * saved nor fingerprinted. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -27,7 +29,7 @@ struct arena_block {
 struct arena {
     unsigned char *base; /* ARENA_ADDRESS */
     size_t size;         /* mapped bytes */
-    size_t taken;        /* bytes given to the constant region, to blocks and to gaps */
+    size_t taken;        /* offset of the first free byte, behind the constant region, blocks and gaps */
     int blocks;
     uint32_t offset[ARENA_BLOCKS_MAX];   /* of each block, in bytes from `base` */
     uint32_t capacity[ARENA_BLOCKS_MAX]; /* of each block, in bytes */
@@ -40,7 +42,8 @@ struct arena {
     size_t constant_used; /* bytes taken of the constant region */
 
     /* Gaps, by rising offsets. The first `gaps` belong to the present layout. The others, up to
-     * `gaps_standing`, are of an earlier layout: they stay protected until their place is needed. */
+     * `gaps_standing`, are of an earlier layout, and still protected. If a block reaches the first of them,
+     * or a new gap differs from it, all of them become accessible. */
     struct arena_gap {
         size_t from, size;
     } gap[ARENA_GAPS_MAX];
@@ -54,15 +57,15 @@ struct arena_image;
 int arena_open(struct arena *arena, size_t size);
 void arena_close(struct arena *arena);
 
-/* Removes all blocks and constants, and zeroes the bytes that they used. Earlier gaps stay protected; see
- * `gap`. */
+/* Removes all blocks and constants, and zeroes the bytes that they used. Gaps stay protected; see `gap`. */
 void arena_clear(struct arena *arena);
 
-/* Adds a zeroed block of `capacity` bytes, `used` of them live; returns its number. Asserts that it fits. */
+/* Adds a block that is zero behind its head; returns its number. Rounds `capacity` up to a multiple of 64
+ * bytes, and `used`, the number of live bytes with the head, to one of 8. Asserts that the block fits. */
 int arena_add(struct arena *arena, size_t capacity, size_t used);
 
-/* Leaves a gap of at least `bytes` before the next block, which then begins at a page. An access to the gap
- * raises SIGSEGV. */
+/* Leaves a gap of at least `bytes` before the next block, which then begins at a page boundary. An access to
+ * the gap raises SIGSEGV. */
 void arena_gap(struct arena *arena, size_t bytes);
 
 /* Returns the start of a block. It stays valid until arena_clear() or arena_close(). */
@@ -71,7 +74,7 @@ static inline void *arena_at(const struct arena *arena, int block)
     return arena->base + arena->offset[block];
 }
 
-/* Returns zeroed memory in the constant region, aligned to 8; NULL if the region is full. */
+/* Returns zeroed memory in the constant region, aligned to 8; NULL if too little of the region is left. */
 void *arena_constant(struct arena *arena, size_t size);
 
 /* A set of blocks is two words with a bit for each block. */
@@ -102,20 +105,23 @@ static inline void arena_mark(struct arena *arena, int block)
     }
 }
 
-/* Changes the number of live bytes of a marked block, and zeroes the bytes that it gives up. Returns false if
- * `used` exceeds the capacity; the block is unchanged then. */
+/* Changes the number of live bytes of a marked block to `used`, rounded up to a multiple of 8. Zeroes the
+ * bytes that the block gives up. Returns false if `used` exceeds the capacity; the block is unchanged
+ * then. */
 bool arena_resize(struct arena *arena, int block, size_t used);
 
 size_t arena_live(const struct arena *arena);
 
-/* Returns the sum of the hashes of all blocks, each seeded with the block's number. Leaves no block stale. */
+/* Returns the sum of the hashes of all blocks, each seeded with the block's number plus 1. Leaves no block
+ * stale. */
 uint64_t arena_fingerprint(struct arena *arena);
 
-/* Replaces a block's live bytes by bytes whose hash is known. No block is stale before or afterwards. */
+/* Replaces a block's live bytes by bytes whose hash is known. No block may be stale before the call, and none
+ * is afterwards. */
 void arena_put(struct arena *arena, int block, const void *bytes, size_t used, uint64_t hash);
 
 /* Copies the live bytes of all blocks to `out`, one behind the other. A block that does not fit into `size`
- * is not copied. Returns the number of live bytes. */
+ * is not copied. Returns the number of live bytes of all blocks. */
 size_t arena_bytes(const struct arena *arena, unsigned char *out, size_t size);
 
 /* arena_save() copies the live bytes of all blocks to an image, which the caller frees with free(); NULL =
@@ -135,10 +141,12 @@ typedef bool (*arena_same_fn)(int block, const unsigned char *now, size_t now_si
 /* Returns the first block whose bytes differ from the image and for which `same` is false, or -1. */
 int arena_first_other(const struct arena *arena, const struct arena_image *image, arena_same_fn same);
 
-/* Returns whether an aligned word of a block is an address within these `size` bytes. */
+/* Returns whether the live bytes of any block have an aligned 8-byte word that is an address within the
+ * `size` bytes at `from`. */
 bool arena_points_at(const struct arena *arena, const void *from, size_t size);
 
-/* For debugging: returns a block that differs from the image although it is not stale, or -1. */
+/* For debugging: returns the number of the first block that differs from the image although it is not stale,
+ * or -1. */
 int arena_unmarked_write(const struct arena *arena, const struct arena_image *image);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Growing arrays: a pointer (NULL at first), a count, and a maximum, the number of elements for which there
- * is memory. The owner frees the pointer with free(). */
+/* Growing arrays: a pointer, a count, and a maximum, the number of elements for which there is memory. At
+ * first the pointer is NULL, and both numbers are 0. The owner frees the pointer with free(). */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 

@@ -30,7 +30,8 @@ static code_ref make(int module, uintptr_t offset)
 }
 
 /* Modules get numbers in the order in which code_pack() first sees them. An address less than OFFSET_MAX
- * behind the base of a known module counts as an address of that module. */
+ * bytes behind the base of a known module counts as an address of that module; of several, the first
+ * counts. */
 code_ref code_pack(const void *address)
 {
     if (address == NULL) {

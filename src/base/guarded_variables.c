@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* A range may have bytes between variables, whose access a sanitizer reports. The attribute turns that off
- * here, but not within memcmp(): so words are compared one by one. */
+/* A range may have bytes between variables, and a sanitizer reports an access to these. The attribute turns
+ * that off here, but not within memcmp(): so words are compared one by one. */
 #define UNGUARDED __attribute__((no_sanitize("address", "thread")))
 
 UNGUARDED bool variables_keep(struct variables *variables, void *at, size_t size)

@@ -11,7 +11,7 @@
 
 #define VARIABLES_RANGES_MAX 4
 
-/* All zeros at first. The copies are kept for the life of the program. */
+/* All zeros at first. The copies are never freed. */
 struct variables {
     struct variables_range {
         volatile uint64_t *at;
@@ -21,8 +21,9 @@ struct variables {
     int count;
 };
 
-/* Watches a range: copies its present bytes. Returns false, without effect, if VARIABLES_RANGES_MAX ranges
- * are watched already, or if memory is short. */
+/* Watches a range, extended to whole words of 8 bytes: copies its present bytes. Returns false, without
+ * effect, if VARIABLES_RANGES_MAX ranges are watched already, or if memory is short. Ignores a range of 0
+ * bytes, and returns true for it. */
 bool variables_keep(struct variables *variables, void *at, size_t size);
 
 /* Returns whether all ranges are unchanged. If not, restores the changed words, and stores the address of the

@@ -35,7 +35,8 @@ static inline uint64_t fold_pair(const unsigned char *at, uint64_t key, uint64_t
     return fold(word(at) ^ key, word(at + 8) ^ sum);
 }
 
-/* Within a chain each product waits for the product before it. Four chains run side by side. */
+/* While at least 64 bytes are left, hashes 64 at a time in four independent chains of products. Within a
+ * chain each product waits for the product before it. */
 uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {
     const unsigned char *at = bytes;

@@ -16,8 +16,8 @@ struct nearest {
     unsigned distance; /* of `name`; without a name, the least that is too far */
 };
 
-/* Begins a search. The distance counts letters that are missing, superfluous, wrong or swapped with their
- * neighbour. It may be a third of the word's length at most, and never more than 3. */
+/* Begins a search. The distance counts bytes that are missing, superfluous, wrong or swapped with their
+ * neighbour. A name is near if its distance is at most 3, and at most a third of the word's bytes. */
 void nearest_begin(struct nearest *nearest, const char *word, size_t size);
 
 /* Compares a name, which must live until the last nearest_text(). Of equally near names the first counts. */

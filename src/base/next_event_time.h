@@ -26,7 +26,7 @@ static inline void moments_may(struct moments *moments, int32_t at)
     }
 }
 
-/* Notes an event that must happen by `at`; an overdue event must happen now. */
+/* Notes an event that must happen by `at`, or now if it is overdue. Notes `at` as moments_may() does, too. */
 static inline void moments_must(struct moments *moments, int32_t at)
 {
     int32_t latest = at > moments->now ? at : moments->now;

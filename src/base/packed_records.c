@@ -12,8 +12,8 @@ static uint32_t used(const struct pack *pack)
     return ((struct arena_block *)arena_at(pack->arena, pack->block))->used;
 }
 
-/* Moves the ends of a list and of the lists behind it by `by` bytes. The loop has no branch, because a branch
- * on `list` would be mispredicted. */
+/* Moves the ends of a list and of the lists behind it by `by` bytes. The loop has a constant number of
+ * rounds, for speed. */
 static void shift(const struct pack *pack, int list, int by)
 {
     struct pack_table *table = pack_table(pack);

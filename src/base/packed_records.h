@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Lists of records of different sizes, packed behind the fixed part of an arena block. The bytes follow from
- * the contents of the lists alone, not from their history. If a record is inserted or removed, the bytes
- * behind it move, and pointers to records become invalid. */
+ * the records and their order alone, not from former inserts and removals. If a record is inserted or
+ * removed, the records behind it move, and pointers to them become invalid. */
 #ifndef BASE_PACKED_RECORDS_H
 #define BASE_PACKED_RECORDS_H
 
@@ -52,17 +52,19 @@ static inline struct rec *pack_next(const struct pack *pack, const struct rec *r
     return at < pack->records + pack_table(pack)->end[rec->list] ? (struct rec *)(void *)at : NULL;
 }
 
-/* Adds a record of `size` bytes at the end of a list, zeroed behind its head. Marks the block. Returns NULL
- * if the block is full. */
+/* Adds a record at the end of a list, and zeroes its bytes other than `size` and `list`. Rounds `size` up to
+ * a multiple of 8 bytes. Marks the block. Returns NULL if the record does not fit into the block, or if the
+ * block would have more than 65,535 live bytes. */
 struct rec *pack_append(const struct pack *pack, int list, size_t size);
 
 /* Does pack_append(), but adds the record before `before`; NULL = at the end of the list. */
 struct rec *pack_insert(const struct pack *pack, int list, struct rec *before, size_t size);
 
-/* Copies the tag and all bytes behind the head, but not `word`. Both records have one size. */
+/* Copies the tag and all bytes behind the head, but not `word`. Both records must have the same size. */
 void pack_fill(struct rec *to, const struct rec *from);
 
-/* Remove a record, or all records of a list. Mark the block if there is one. */
+/* pack_remove() removes a record, pack_clear() all records of a list. Both mark the block if they remove a
+ * record. */
 void pack_remove(const struct pack *pack, struct rec *rec);
 void pack_clear(const struct pack *pack, int list);
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE_BYTES ((size_t)1 << 18) /* of the first SMALL_PIECES; later pieces are HUGE_PAGE_BYTES */
+/* least size of the first SMALL_PIECES; of later ones HUGE_PAGE_BYTES */
+#define PIECE_BYTES ((size_t)1 << 18)
 #define SMALL_PIECES 4
 
 static bool add_piece(struct pool *pool, size_t size)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Memory that is taken in small amounts, does not move, and is freed all at once. An empty pool is zeros. */
+/* Memory that is taken in small amounts, does not move, and is freed all at once. A pool that is all zeros is
+ * empty. */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 

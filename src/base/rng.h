@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A seeded generator of random numbers, for drivers and never inside a world. One seed gives the same numbers
- * on every machine. */
+/* A seeded generator of random numbers, for code outside of worlds. One seed gives the same numbers on every
+ * machine. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 

@@ -10,11 +10,12 @@
 
 #define SHARED_PATH_MAX 240
 
-/* Returns whether a word names a shared object: it has a slash, or ends with `.so`. */
+/* Returns whether a word names a shared object: it has a slash, or it ends with `.so` and is longer. */
 bool shared_is_path(const char *word);
 
 /* Writes the path for dlopen() to `file`: with a slash, so that only that path is tried. Returns false if the
- * path cannot be a word of a trace; then `why`, of `room` bytes, is a clause with the reason. */
+ * path has more than SHARED_PATH_MAX bytes, or a blank, tab or line end, because a trace has it as one word.
+ * Then `why`, of `room` bytes, is a clause with the reason. */
 bool shared_file(const char *path, char file[SHARED_PATH_MAX + 3], char *why, size_t room);
 
 #endif

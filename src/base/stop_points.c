@@ -10,8 +10,8 @@
 /* `used` keeps a variable that no code of the program writes. */
 #define FOR_A_DEBUGGER __attribute__((used, visibility("default")))
 
-/* An empty function that a compiler neither leaves out nor merges with another one: each has its own comment
- * in the assembly. */
+/* An empty function. Each has a different comment in the assembly, so that a compiler does not merge two of
+ * them. */
 #define STOP_POINT(NAME)                                                                                     \
     FOR_A_DEBUGGER __attribute__((noinline)) void NAME(void)                                                 \
     {                                                                                                        \

@@ -11,14 +11,14 @@
  *   CALLING   -> LEADING    the timer's function has returned, and no thread leads
  *
  * A timer's function may drop the mutex for seconds: it opens and closes handles, and calls users back. Then
- * another thread leads, so that other deadlines are kept meanwhile. Before each call, a thread must follow,
- * or one is made. So there are about as many threads as have ever called at one moment, and one more. If no
- * thread can be had, the due timers wait for the running ones.
+ * another thread leads, so that other timers fire on time. Before each call of a function, offer_lead()
+ * signals a follower, or makes a thread if no thread follows. If no thread can be made, timers that become
+ * due wait until a running function returns.
  *
  * There are two clocks. Stamps measure how long a server may not have heard of this process. A server counts
  * on while this machine is suspended, and so does the clock of stamps (CLOCK_BOOTTIME). Timers use the
- * monotonic clock: besides the wall clock, a condition variable can sleep by no other. A timer that is due
- * during a suspension fires after it, later by the length of the suspension. */
+ * monotonic clock: besides the wall clock, a condition variable can sleep by no other. That clock stands
+ * still during a suspension, so a timer that is armed then fires later by the length of the suspension. */
 #include <lockstep/env_pthread.h>
 #include <lockstep/error.h>
 
@@ -51,7 +51,9 @@ struct ls_env {
     pthread_cond_t lead;    /* the followers sleep here until the lead is free */
     struct runner *runners;
     struct armed *armed;
-    int64_t wakes_ns; /* the leader's next wake-up; INT64_MAX = none, INT64_MIN = it is awake, or signalled */
+    /* the leader's next wake-up; INT64_MAX = none, INT64_MIN = it is awake or signalled, 0 = no thread has
+     * led yet */
+    int64_t wakes_ns;
     uint32_t last_id;
     uint32_t followers;
     atomic_uint inside;  /* threads between ls_env_lock() and ls_env_unlock(), including sleeping ones */
@@ -108,7 +110,7 @@ void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)
 }
 
 /* The environments whose callbacks this thread is in: one callback may block on another environment. Beyond
- * NESTED_MAX every environment counts as entered, so that calls are refused and never hang. */
+ * NESTED_MAX every environment counts as entered, so that blocking calls are refused and do not hang. */
 enum { NESTED_MAX = 8 };
 
 static _Thread_local struct {
@@ -233,7 +235,7 @@ int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *n
 /* ---- the threads that run timers ---- */
 
 /* Sleeps until the earliest timer is due; a stop of that timer does not end the sleep early. Takes the due
- * timer out of the list, into *due. False: the environment is being closed. */
+ * timer out of the list, into *due. Returns false, with *due unset, if the environment is being closed. */
 static bool await_due(struct ls_env *env, struct armed *due)
 {
     while (!env->stopping) {
@@ -266,8 +268,8 @@ static void follow(struct ls_env *env)
 
 static int add_runner(struct ls_env *env);
 
-/* Offers the lead to a follower, or to a new thread if none follows. That thread leads once the timer's
- * function drops the mutex; if it never does, this thread leads again. */
+/* Offers the lead to a follower, or to a new thread if none follows. That thread can lead as soon as the
+ * timer's function drops the mutex. If the function does not drop it, this thread leads again. */
 static void offer_lead(struct ls_env *env)
 {
     env->led = false;
@@ -366,7 +368,7 @@ static void join_runners(struct ls_env *env)
     }
 }
 
-/* Starts a leader and a follower, so that a single session never waits for a thread to be made. */
+/* Starts two threads: a leader, and a follower that can lead during the first call of a timer's function. */
 static int add_runners(struct ls_env *env)
 {
     ls_env_lock(env);
@@ -407,7 +409,8 @@ free_memory:
     return LS_ENOMEM;
 }
 
-/* Waits for calls that the close of their session has answered, and that have not returned yet. */
+/* Waits until no other thread is between ls_env_lock() and ls_env_unlock(). Calls that the close of their
+ * session has answered may still be there. */
 static void await_callers(struct ls_env *env)
 {
     ls_env_lock(env);
@@ -425,7 +428,7 @@ int ls_env_pthread_close(struct ls_env *env)
     pthread_cond_broadcast(&env->changed);
     pthread_cond_broadcast(&env->lead);
     ls_env_unlock(env);
-    join_runners(env); /* only run_timers() adds runners, and not while `stopping` */
+    join_runners(env); /* after the open only run_timers() adds runners, and not while `stopping` */
     await_callers(env);
     while (env->armed) {
         struct armed *armed = env->armed;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The functions of the C library that a recipe may call. Their results depend on their arguments alone, or
- * imports_redirect() replaces them, or they end a failed process. The list has the allowed functions, because
- * no list of forbidden ones can be complete. */
+/* The names of the C library that a recipe may import. Most are functions whose results depend on their
+ * arguments alone. The functions for memory and output are replaced by imports_redirect(). The others end a
+ * failed process, serve compilers and headers (__errno_location), or are arguments (stderr). The list has the
+ * allowed names, because no list of forbidden ones can be complete. */
 #include "base/assert.h"
 #include "coord/coordinator.h"
 #include "plugin/plugin.h"
@@ -32,7 +33,7 @@ static const char ALLOWED[] =
     " printf vprintf fprintf vfprintf puts fputs putc fputc putchar fwrite fflush perror stdout stderr"
     " malloc calloc realloc free strdup strndup ";
 
-/* Forbidden functions that authors of recipes often want, for a better reason in the refusal. */
+/* Functions that are not allowed and for which the refusal has a reason of its own. */
 static const struct {
     const char *names;
     const char *instead;
@@ -126,8 +127,9 @@ static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
     return false;
 }
 
-/* Refuses a function that the simulated client does not have, and a blocking call of a client library. A
- * blocking call has an asynchronous twin, whose name has an "a" behind the first "_". */
+/* Refuses a function that dlsym() finds neither in this program nor in its libraries. Refuses a function with
+ * an asynchronous twin, because it blocks: zoo_get() has the twin zoo_aget(). The twin's name has an "a"
+ * behind the first "_". */
 static bool is_client_call_allowed(const char *name, char why[PLUGIN_WHY_MAX])
 {
     char twin[64];
@@ -213,7 +215,7 @@ static char *copy_all(const char *text)
 
 #define WRITTEN_MAX 8192 /* bytes of one call; the rest is cut off */
 
-/* These functions return what the C library returns. A recipe cannot tell whether its output is kept. */
+/* The results of these functions do not depend on whether the output is kept. */
 static int write_list(FILE *file, const char *format, va_list args)
 {
     static char text[WRITTEN_MAX];
@@ -280,7 +282,8 @@ static int print_format_checked(int flag, const char *format, ...)
     return size;
 }
 
-/* Copies the bytes even if the output is not kept: a read of forbidden memory must crash in both cases. */
+/* Copies at most WRITTEN_MAX bytes, even if the output is not kept: a read of forbidden memory must crash in
+ * both cases. */
 static void put_bytes(const void *bytes, size_t size)
 {
     static char text[WRITTEN_MAX];

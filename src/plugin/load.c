@@ -132,8 +132,9 @@ static const struct ls_recipe *take(const char *path, void *handle, char *why)
                   WORLD_HEAP_BYTES);
 }
 
-/* Loads the file in a child process, because the loader trusts a file and runs its constructors. Returns
- * false if the child dies or takes too long. */
+/* Loads the file in a child process, because the loader does not check a file, and runs its constructors.
+ * Returns false if the child does not exit with status 0 within TRIAL_S seconds. Returns true if no child can
+ * be made. */
 static bool survives(const char *file)
 {
     int status = 0;

@@ -83,7 +83,7 @@ const char *object_import(const struct object *object, int index)
     LS_ASSERT(index >= 0);
     for (int i = 1; section != NULL && name != NULL; i++) {
         name = symbol_at(object, section, &header, i, &symbol);
-        /* Weak symbols do not count: they may stay undefined, and tools of compilers leave some so. */
+        /* Weak symbols do not count: they may stay undefined, and compilers add some. */
         bool wanted =
             name != NULL && symbol.st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol.st_info) == STB_GLOBAL;
         if (wanted && index-- == 0) {
@@ -170,7 +170,7 @@ bool object_writable(const struct object *object, int index, uintptr_t *offset, 
     return true;
 }
 
-/* Returns whether a range lies in a writable part. A damaged file may have a range outside of its parts. */
+/* Returns whether a range lies in one writable part. In a damaged file it may lie outside of the parts. */
 static bool is_writable(const struct object *object, uintptr_t offset, size_t size)
 {
     uintptr_t from;

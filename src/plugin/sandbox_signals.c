@@ -3,9 +3,10 @@
 
 /* Guards calls of a recipe that may crash, never return, or keep state outside of its world.
  *
- * A signal handler catches a fault inside a call and jumps back to where the call began. A timer of processor
- * time ends a call that three ticks in a row meet. It does so only while the recipe's own code runs, never
- * inside the simulated client or the C library, whose data would be damaged. After each call the recipe's
+ * A signal handler catches a fault of the recipe inside a call and jumps back to the beginning of the call. A
+ * timer of processor time ends a call that three ticks in a row meet. The timer's handler jumps back only
+ * while the world calls the recipe, and if the program counter is in the watched code. A jump out of the
+ * simulated client or the C library would damage their data. After a call that has returned, the recipe's
  * variables are compared with their saved values, and restored. */
 #include "plugin/plugin.h"
 #include "sim/sandbox.h"
@@ -70,7 +71,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     if (within && world_in_recipe() && !assert_has_failed()) {
         go_back(number, program_counter(context));
     }
-    signal(number, SIG_DFL); /* the program's own fault: it happens again on return, and ends the worker */
+    signal(number, SIG_DFL); /* the program's own fault: it happens again on return, and ends the process */
     if (number == SIGABRT) {
         raise(number);
     }
@@ -133,8 +134,8 @@ static const char *name_of(int number)
                                : NULL;
 }
 
-/* Returns "SIGSEGV in on_created()", or the part of it that is known, or NULL. Has no address, so that it
- * is the same in each run. */
+/* Returns a text such as "SIGSEGV in on_created()", without the function if it is not known. Returns NULL for
+ * an endless loop. The text has no address, so that it is the same in each run. */
 static const char *describe(void)
 {
     LS_ASSERT(!within && signal_number != 0);
@@ -186,8 +187,8 @@ static bool keep(uintptr_t from, uintptr_t end)
     return from >= end || variables_keep(&variables, (void *)(base + from), end - from);
 }
 
-/* Watches all writable parts, without the marks: the recipe sets marks, and cannot read them. Returns
- * false if a part cannot be watched. */
+/* Watches all writable parts, without the marks: a recipe sets marks as it runs. Returns false if a part
+ * cannot be watched. */
 static bool keep_variables(void)
 {
     uintptr_t offset, marks = 0;
@@ -216,7 +217,7 @@ static void begin(void)
 void guard_watch_program(void)
 {
     if (watched != NULL) {
-        return; /* the guard of a shared object covers its recipe, and can name the place */
+        return; /* the guard of a shared object stays in force */
     }
     /* Symbols of the linker. NOLINTNEXTLINE(bugprone-reserved-identifier) */
     extern const char __executable_start[], etext[];

@@ -381,7 +381,8 @@ static int kind_of_verb(const struct parser *parser, const struct input_word *wo
     return -1;
 }
 
-/* Returns whether a word names a server or a process; `/2` behind it names the second of two handles. */
+/* Returns whether a word names a server or a process. A `/` and the characters behind it do not count: `a/2`
+ * is the second handle of `a`. */
 static bool is_place(const struct parser *parser, const struct input_word *word)
 {
     struct input_word name, handle;
@@ -391,9 +392,14 @@ static bool is_place(const struct parser *parser, const struct input_word *word)
     return server || parser_process(parser, &name) >= 0;
 }
 
-/* Refuses the `at`-th word of a label if no action's label has it there. Word 0 sets *kind to the kind of
- * action. Later words are checked only while *kind is that of a step (TRAIT_STEP). *kind is -1 if the label
- * begins with a process, or its subject was read. */
+/* Refuses the `at`-th word of a label in these cases:
+ *
+ * - Word 0 is no verb of an action, and names no process or server.
+ * - Word 1 of a step (TRAIT_STEP) names no process or server.
+ * - The first later word of a step that names neither is unknown to the coordinator's label_word().
+ *
+ * Word 0 sets *kind to the kind with this verb, or to -1. The word of the third case sets *kind to -1, so
+ * that the words behind it are not checked. */
 static int check_label_word(struct parser *parser, const struct input_word *word, int at, int *kind)
 {
     LS_ASSERT(at >= 0 && *kind >= -1 && *kind < ACTION_KINDS);

@@ -3,15 +3,15 @@
 
 /* Coverage of a recipe by runs: its marks, and the pairs of an event and an abstract state that it met.
  *
- * An action brings an event to a process (world_stimulus()): a reply with its code, a watch or session event,
- * a timer, or a verb of the caller. The event counts for the abstract state of the process's attempts. If the
- * attempts are in different states, the event counts for none of them, unless it is for all attempts (session
- * events, start, stop, restart). So a pair that is reported was really seen. Callbacks of the client library
- * during the opening or closing of a handle are no actions and do not count.
+ * An action may bring an event to a process (world_stimulus()): a reply with its code, a watch or session
+ * event, a timer, a verb. The event counts for the abstract state of the process's attempts before the
+ * action. If the attempts are in different states, the event counts for none of them, unless it is for all
+ * attempts (session events, stop, start, restart). So a pair that is reported was really seen. Callbacks of
+ * the client library during the opening or closing of a handle are no actions and do not count.
  *
- * Marks and pairs are noted when a step is done. A search caches steps, and does each at least once in its
- * surroundings, which include all that the process's recipe can see. So a search misses no pair and no mark,
- * but the number of times would mean nothing and is not counted.
+ * Marks and pairs are noted when a step is done in the world. A search takes most steps from its step cache,
+ * but the cache has only effects of steps that were done in the world. So the cache hides no pair and no mark
+ * (docs/design/coverage-of-a-search.md). How often a pair is met is not counted.
  *
  * All data lies in one struct without pointers, in memory that workers share: workers set bits, and enter a
  * name under a lock. */

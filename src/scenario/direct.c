@@ -141,7 +141,7 @@ static void copy(struct text *text, const struct scenario *scenario, size_t from
     fwrite(scenario->input.text + from, 1, to - from, text->file);
 }
 
-/* Copies lines up to a group's `----`, and adds the line end that the file's last line may lack. */
+/* Copies lines up to a group's `----` inclusive, and adds the line end that the file's last line may lack. */
 static void copy_commands(struct text *text, const struct scenario *scenario, size_t from, size_t to)
 {
     LS_ASSERT(to > 0);
@@ -230,8 +230,9 @@ static int count_in_vain(const char *text)
     return count;
 }
 
-/* Writes the observed trace into the file, but not if the run violates a property or met a limit. If more
- * commands could not be followed than the file reports, a command is wrong, and the file stays too. */
+/* Writes the observed trace into the file, but not if the verdict is `violated` or `limit`, or run_trouble()
+ * has a reason. If more lines of the observed trace than of the file report a command that could not be
+ * followed, the file stays too. */
 static void rewrite(const struct run *run, struct outcome *outcome, const struct text *expected,
                     const struct text *found, bool same)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Directed runs: execute the commands of a scenario in order, and compare its text with the observed
- * trace. */
+/* Directed runs: execute the commands of a scenario in order, and compare the observed trace with the
+ * expected one. */
 #ifndef SCENARIO_DIRECT_H
 #define SCENARIO_DIRECT_H
 
 #include "scenario/outcome.h"
 
-/* Applies the commands of a group until run_trouble() has a reason to stop. A command that is not possible
- * adds a line to the story, and the run goes on: with a broken recipe the interesting part may come later. */
+/* Applies the commands of a group, in order, until run_trouble() returns a reason. A command that is not
+ * possible adds a line to the story, and the run goes on. */
 void direct_group(struct run *run, const struct scenario_group *group);
 
 struct direct_options {
@@ -21,8 +21,8 @@ struct direct_options {
     void *watch_ctx;
 };
 
-/* Runs and judges the scenario. If it violates a property or differs from the file, and `out` is set, writes
- * a trace file. */
+/* Runs and judges the scenario. If the verdict is `violated` or `differs`, and `out` is set, writes a trace
+ * file. */
 void direct_run(const struct run_setup *setup, const struct direct_options *options, struct outcome *outcome);
 
 #endif

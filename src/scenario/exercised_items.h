@@ -4,7 +4,7 @@
 /* The items that the runs of an exploring scenario have tried: budgeted faults that happened, steps of
  * programs that were done, and programs that ended. A pass says nothing about a fault that no run could have.
  *
- * A search caches steps, but does each at least once in the world itself, so it misses no item. */
+ * A search caches steps, but does each at least once in the world itself, so the cache hides no item. */
 #ifndef SCENARIO_EXERCISED_ITEMS_H
 #define SCENARIO_EXERCISED_ITEMS_H
 

@@ -4,10 +4,10 @@
 /* A lasso: a run that ends in a circle, as evidence that a waiter (sim/waiters.h) waits for ever.
  *
  * Definition: the circle closes if its last state is its first state, up to renaming of growing numbers. It
- * is weakly fair if each channel (world_channel()) that is possible all the way round is served in it.
- * Claim: if the circle is closed and fair, some weakly fair run never serves a waiter that waits all round.
- * Why: that run repeats the circle without end, and omits no channel that a fair system must serve some time.
- * Checked by: tests/prove/lasso.sh. */
+ * is weakly fair if each channel (world_channel()) that is possible in all its states is served in it. Claim:
+ * if the circle is closed and fair, some weakly fair run never serves a waiter that waits in all its states.
+ * Why: that run repeats the circle without end. A channel that the circle does not serve is impossible in
+ * some state of the circle, so again and again. Checked by: tests/prove/lasso.sh. */
 #ifndef SCENARIO_LASSO_H
 #define SCENARIO_LASSO_H
 
@@ -42,16 +42,16 @@ check_mask lasso_properties(void);
 /* Returns the waiters that wait now, a bit each by their place in waiters_list(). */
 uint32_t lasso_waiting(const struct run *run);
 
-/* Calls world_end_faults() and begins the circle. Returns false if no state can be renamed, or memory is
- * short. */
+/* Calls world_end_faults() and begins the circle. Returns false, without a circle, if world_canon() returns
+ * NULL. */
 bool lasso_begin(struct lasso *lasso, struct run *run);
 
 /* Notes the possible channels and the waiters that wait. Must be called before each action of the circle.
  * lasso_flaw() calls it at the circle's end, with `action` NULL. */
 void lasso_note(struct lasso *lasso, struct run *run, const struct action *action);
 
-/* Must be called after the last action. Returns NULL if a waiter waits for ever, else a clause that says
- * why this circle does not show it. */
+/* Must be called after the last action. Returns NULL if the circle is closed and fair and a waiter waits all
+ * the time, else a clause that says which of these fails. */
 const char *lasso_flaw(struct lasso *lasso, struct run *run, char *text, size_t size);
 
 /* Adds the violations to the run's findings. */

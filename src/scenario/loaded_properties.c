@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIRST_LINE 7 /* first line of a trace that may name a shared object */
+#define FIRST_LINE 7 /* number of the first line `property` of a trace */
 _Static_assert(LS_PROPERTY_PROCESSES_MAX == WORLD_PROCESSES_MAX && LS_PROPERTY_LOCKS_MAX == WORLD_LOCKS_MAX,
                "a property has room for each process and lock of a world");
 _Static_assert((int)TRACE_PROPERTIES_MAX == LS_PROPERTY_MODULES_MAX && TRACE_RECIPE_MAX > SHARED_PATH_MAX,

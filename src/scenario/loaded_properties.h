@@ -19,16 +19,17 @@ struct loaded_property {
     uint64_t content; /* hash of the file */
 };
 
-/* Loads the property of a shared object, for the life of the program. Every run prepared later judges it, and
- * scenarios may name it. Loading the same path again has no effect. Returns its name, or NULL; then `why` is
- * a clause with the reason. Must be called before any fork. */
+/* Loads the property of a shared object, for the life of the program. Runs that are prepared later judge it
+ * (scenario_mask()), and scenarios may name it. Loading the same path again has no effect. Returns the
+ * property's name, or NULL; then `why` is a clause with the reason. A process that is forked earlier does not
+ * have the property. */
 const char *property_load(const char *path, char why[PROPERTY_WHY_MAX]);
 
 /* Returns the index-th loaded property in the order of loading, or NULL behind the last. */
 const struct loaded_property *property_loaded(int index);
 
-/* Loads the properties that judged a trace. A property of the same name that was loaded from another path is
- * used in its place. Returns 0, or -1 with the complaint in *error. */
+/* Loads the properties that a trace names. If a property of the same name was loaded from another path, uses
+ * that one. Returns 0, or -1 with the complaint in *error. */
 int property_load_for(const struct trace *trace, struct input_error *error);
 
 #endif

@@ -22,8 +22,8 @@ static struct input_word last_name(const struct input_word *path)
 }
 
 /* Reads the path of a lock. "/" is the node of the chroot, which gives the lock its name. A lock at "/" must
- * be the only lock: other locks' directories would be among its contenders. It needs a chroot, because the
- * server's own nodes would be among them too. */
+ * be the only lock: other locks' directories would be among its contenders. Such a lock needs a chroot:
+ * without one the server's own nodes would be among its contenders. */
 static int read_lock_path(struct parser *parser, const struct input_word *path, struct input_word *name)
 {
     const struct world_options *options = &parser->scenario->options;

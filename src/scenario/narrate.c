@@ -307,7 +307,8 @@ static void line_doubts(struct narrator *narrator, const struct event *event)
     append(narrator, " %s", event->belief == LS_UNKNOWN ? "unknown" : "not-held");
 }
 
-/* Of a contender's path only the sequence number is useful to a reader. */
+/* Of the path of a contender (role 1) shows only the part behind the last `lock-`, if there is one: a
+ * sequence number. */
 static void line_node(struct narrator *narrator, const struct event *event)
 {
     LS_ASSERT(event->kind == EVENT_NODE_CREATED || event->kind == EVENT_NODE_DELETED);

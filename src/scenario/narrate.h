@@ -25,11 +25,12 @@ void narrator_event(struct narrator *narrator, const struct event *event);
 /* Adds a line that is no event: `verb`, then `words`. */
 void narrator_note(struct narrator *narrator, int64_t now_ms, const char *verb, const char *words);
 
-/* Adds output of a process as lines `a prints   TEXT`, with blanks for control characters. An unfinished line
- * continues with the next output of this process, unless another line comes between. */
+/* Adds output of a process as lines `a prints TEXT`, with blanks for characters below 0x20. An unfinished
+ * line continues with the next output of this process, unless another line comes between. */
 void narrator_output(struct narrator *narrator, int process, const char *text, size_t size);
 
-/* Returns the text since the last narrator_clear(); it ends with a line end unless it is empty. */
+/* Returns the text since the last narrator_clear(); it ends with a line end unless it is empty or was cut
+ * off. */
 const char *narrator_text(struct narrator *narrator);
 void narrator_clear(struct narrator *narrator);
 

@@ -11,16 +11,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PIECE_MS 500 /* the longest `advance`: recipes are asked for their belief at least so often */
+#define PIECE_MS 500 /* the longest `advance`; behind each, recipes are asked for their belief */
 #define HOP_MS 10
-#define HOPS 10       /* without faults an acquire takes at most four calls of two messages each */
+#define HOPS 10       /* enough for the messages of an acquire without faults */
 #define QUIET_MS 1000 /* pause before a holder acts: less than half of the session timeout */
 #define LATE_MS 4500  /* longer than the session timeout: a session without contact has ended */
 #define TURNS 8
 #define WAKE_HOPS 5        /* a waiter is woken, asks for the first contender, and gets the answer */
 #define PAUSE_MS 2500      /* more than half of the session timeout, less than all of it */
 #define ALMOST_MS 2500     /* a session of 4 s is still alive, whenever its last ping was */
-#define JUST_BEFORE_MS 820 /* shortly before a deadline of 1 s, which then falls into the wake-up */
+#define JUST_BEFORE_MS 820 /* with a settle before it, shortly before a deadline of 1 s */
 #define FRESH_MS 600       /* just before the first renewal of a belief, after a sixth of 4 s */
 
 enum {
@@ -62,7 +62,7 @@ static const char *const DONE[] = {"acquire", "acquire timeout=1s", "write guard
 
 struct clock_world {
     int outage;
-    const char *verb; /* of `a`; NULL: this cast offers no choice */
+    const char *verb; /* of `a`, in CLOCK_LINE of `c`; NULL: this cast offers no choice */
     int way;          /* index into the ways of the cast */
     int at_ms;        /* time from the verb to the beginning of the outage */
     int length_ms[2]; /* of the outages; 0: the outage has no length */
@@ -497,7 +497,8 @@ static void put_fresh(struct lines *text, const struct clock_world *world)
     put_given_back(text);
 }
 
-/* `b` releases just before a deadline of one second; the outage begins while `a` is being woken. */
+/* `b` releases JUST_BEFORE_MS after the world has settled, shortly before a deadline of 1 s. The outage
+ * begins while `a` is being woken. */
 static void put_woken(struct lines *text, const struct clock_world *world)
 {
     put_client(text, "b", "acquire");

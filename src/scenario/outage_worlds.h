@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Small worlds with a clock: a few clients, and an outage of client `a` or a server at each moment, of each
- * length.
+/* Small worlds with a clock: a few clients, and an outage of client `a` or a server. The moments and lengths
+ * of the outages come from short lists.
  *
  * Searches have no clock, so these worlds are directed runs. A world is one cast (the commands of the
- * clients), one kind of outage, its moment and length, a verb of `a`, and a variant of the cast. Moments are
- * multiples of the 10 ms that a message takes. Lengths lie around the session timeout of 4 s and its
- * fractions. */
+ * clients), one kind of outage, its moment and length, a verb, and a variant of the cast. The verb is one of
+ * `a`, in CLOCK_LINE one of `c`. Moments are multiples of the 10 ms that a message takes. Lengths lie around
+ * the session timeout of 4 s and its fractions. */
 #ifndef SCENARIO_OUTAGE_WORLDS_H
 #define SCENARIO_OUTAGE_WORLDS_H
 
@@ -22,7 +22,7 @@ enum clock_cast {
     CLOCK_LIFE, /* `a` takes and releases the lock eight times, each with an outage; `b` may wait behind it */
     CLOCK_LINE, /* `b` holds, `a` waits, `c` asks behind it; then `a` cancels, ends, or loses its session */
     CLOCK_LESS, /* as CLOCK_HOLDER; the servers grant a shorter session timeout than requested */
-    CLOCK_FRESH,   /* `a` holds and keeps its belief fresh, `b` waits; the outage begins around a sync */
+    CLOCK_FRESH,   /* `a` holds and renews its belief, `b` waits; the outage begins around a renewal */
     CLOCK_TIMERS,  /* as CLOCK_FRESH; due timers fire before messages are delivered */
     CLOCK_WOKEN,   /* `b` holds, `a` waits, `b` releases; the outage begins while `a` is being woken */
     CLOCK_OWNERS,  /* `b` holds, two owners of `a` ask; `b` releases in the middle of the outage */

@@ -76,7 +76,7 @@ check_mask outcome_known_violations(const struct outcome *outcome)
     return mask;
 }
 
-/* Returns whether an offence leaves the process gone or its memory damaged, so that no run can go on. */
+/* Returns whether an offence is one of those of outcome_is_broken_off(). */
 static bool breaks_off(int offence)
 {
     switch (offence) {
@@ -118,7 +118,7 @@ void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *st
 
 /* ---- the trace file ---- */
 
-/* Equal traces get equal names. 32 bits suffice for the few traces of one folder. */
+/* Returns a hash of the trace: equal traces get equal names. */
 static uint32_t name_of(const char *bytes, size_t size)
 {
     uint32_t hash = 2166136261u;
@@ -225,7 +225,8 @@ bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *s
 }
 
 /* Adds to the text the claims of the file that the runs do not bear out, and returns whether there are none.
- * A violated property that is claimed to hold is not among them: run_violated() reports it. */
+ * A violated property that is claimed to hold is not among them: run_violated() reports it. Nor are claims
+ * that runs of this kind cannot settle. */
 static bool claims_are_met(struct outcome *outcome, const struct run *run)
 {
     const struct scenario *scenario = run->setup.scenario;
@@ -244,7 +245,7 @@ static bool claims_are_met(struct outcome *outcome, const struct run *run)
         }
         bool partial = scenario->exploring && !(search && outcome->exhausted);
         if (partial && (wanted == CHECK_VIOLATED || found == CHECK_NOT_JUDGED)) {
-            continue; /* the remaining runs may violate it or meet its premise: the verdict is the limit */
+            continue; /* other runs may violate it or meet its premise */
         }
         if (found == CHECK_NOT_JUDGED) {
             outcome_say(outcome, "  %s: expected %s, found not-judged (no %s)\n", all[i]->name,

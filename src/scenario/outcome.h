@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The outcome of a scenario: a plain struct without pointers, which a worker process fills in memory that it
- * shares with the command line. Outcomes also travel between machines: a new field needs a row in the tables
- * of src/cli/shard_file.c. */
+ * shares with its parent. Files of shards contain outcomes too: src/cli/shard_file.c must know a new
+ * field. */
 #ifndef SCENARIO_OUTCOME_H
 #define SCENARIO_OUTCOME_H
 
@@ -59,7 +59,7 @@ struct outcome {
     uint64_t runs;       /* random schedules run, the failing one included */
     uint64_t steps;      /* actions, over all runs */
     uint64_t depth;      /* actions of the longest run */
-    uint64_t last_steps; /* actions of the last run, the failing one if one fails */
+    uint64_t last_steps; /* actions of the last run; of a failing one, up to its violation */
     uint64_t skipped;    /* commands that a random schedule could not apply */
     struct search_counts search;
     bool exhausted;                 /* a search has done all runs within its bounds */
@@ -92,8 +92,8 @@ const char *outcome_also(const struct check_finding *finding);
 /* Returns the mask of all properties that are violated so far, in any run. */
 check_mask outcome_known_violations(const struct outcome *outcome);
 
-/* Returns whether the recipe has crashed, looped without end, or misused memory so that no run can go on.
- * Further runs would do so too, and each endless loop takes as long as its timer. */
+/* Returns whether a violation came from an EVENT_MISBEHAVED about a crash, an endless loop, or a read or
+ * write of memory that the recipe may not use. */
 bool outcome_is_broken_off(const struct outcome *outcome);
 
 /* Adds the violations of a run other than the reported one. */
@@ -105,8 +105,8 @@ void outcome_add_elsewhere(struct outcome *outcome, const struct check_stats *st
  * empty if there are none. */
 void outcome_found(const struct run *run, char text[OUTCOME_FOUND_MAX]);
 
-/* Makes a trace of the run, for the reason `found`. It ends at the last new violation that the scenario does
- * not declare, or else at the end of the run. It points into the run. */
+/* Makes a trace of the run, for the reason `found`. The trace ends at the last new violation that the
+ * scenario does not declare, or else at the end of the run. The trace points into the run. */
 void outcome_trace_of(const struct run *run, const char *found, struct trace *trace);
 
 /* If the file claims untried items or counts, compares the untried items with the claims and adds the first
@@ -118,7 +118,8 @@ bool outcome_tried_is_expected(struct outcome *outcome, const struct scenario *s
 void outcome_write_trace(struct outcome *outcome, const struct run *run, const char *folder, const char *why);
 
 /* Compares the findings with the file's claims (holds, violates) and sets the verdict: violated before
- * differs before limit. `trouble` is the result of run_trouble(); `same` means that the traces are equal. */
+ * differs before limit. For a part, and for a random run of a directed scenario, an unmet claim makes no
+ * difference. `trouble` is the result of run_trouble(); `same` means that the traces are equal. */
 void outcome_judge(struct outcome *outcome, const struct run *run, const char *trouble, bool same);
 
 /* Does what outcome_judge() does, for an outcome that was merged from several others. */

@@ -31,7 +31,7 @@ bool parser_goes_on(struct parser *parser)
 {
     struct input_mistakes *mistakes = parser->mistakes;
     LS_ASSERT(mistakes == NULL || mistakes->count <= INPUT_MISTAKES_MAX);
-    /* The expected part asks after each of its complaints, and the file's loop asks once more at its end. */
+    /* If a complaint of the expected part is the last that fits, the loop over the lines asks once more. */
     bool full = mistakes == NULL || mistakes->count == INPUT_MISTAKES_MAX;
     LS_ASSERT(full || parser->error == &mistakes->mistake[mistakes->count]);
     if (full || ++mistakes->count == INPUT_MISTAKES_MAX) {
@@ -48,8 +48,8 @@ static bool any_mistake(const struct parser *parser)
 
 /* ---- the expected part ---- */
 
-/* Refuses a command without an empty line before it: the next --rewrite would lose it. In a timed world, also
- * refuses a line that does not begin with `[`. */
+/* Refuses a command or `----` without an empty line before it: the next --rewrite would lose it. In a timed
+ * world, also refuses a line that does not begin with `[`. */
 static int check_event_line(struct parser *parser, const struct input_word *first)
 {
     struct input_word second = input_next_word(&parser->cursor);
@@ -186,7 +186,8 @@ static int close_group(struct parser *parser, struct state *state, const struct 
     return parser_end_of_line(parser) == 0 ? read_expected(parser, group) : -1;
 }
 
-/* Reads a command. A verb with VERB_BOTH adds three: the first action, a settle, and the second action. */
+/* Reads a command. A verb with VERB_BOTH adds three commands: the first action, a settle, and the second
+ * action. */
 static int read_command(struct parser *parser, const struct input_word *word)
 {
     LS_ASSERT(parser->scenario->options.locks > 0 && parser->scenario->options.processes > 0);

@@ -51,16 +51,17 @@ int parser_perms(struct parser *parser, const struct input_word *word, uint8_t *
 /* Reads a duration with its unit, in milliseconds, at most a day. */
 int parser_duration(struct parser *parser, const struct input_word *word, int *out_ms);
 
-/* Splits at the first sign: *key is the part before it, *value the part behind it. Without a sign, *key is
- * the whole word and value->text is NULL. */
+/* Splits a word at the first character `sign`: *key is the part before it, *value the part behind it. Without
+ * a sign, *key is the whole word and value->text is NULL. */
 void parser_split(const struct input_word *word, char sign, struct input_word *key, struct input_word *value);
 
-/* Returns a copy of a word that the scenario owns; NULL after a complaint that memory is short. */
+/* Returns a copy of a word, which the scenario owns; NULL after a complaint that memory is short. */
 const char *parser_keep(struct parser *parser, const struct input_word *word);
 
 int parser_end_of_line(struct parser *parser);
 
-/* Checks an absolute node path: no empty or dot parts, no slash at its end. */
+/* Refuses a word that is no absolute node path of 2 to 100 bytes, has an empty part, `.` or `..`, or ends
+ * with a slash. */
 int parser_path(struct parser *parser, const struct input_word *word);
 
 int parser_lock_line(struct parser *parser, enum ls_lock_kind kind);
@@ -72,14 +73,15 @@ int parser_new_name(struct parser *parser, const struct input_word *word);
 int parser_process(const struct parser *parser, const struct input_word *word);
 int parser_lock(const struct parser *parser, const struct input_word *word);
 
-/* Refuses a property that would never be judged. It needs a clock in an untimed exploring scenario, or a
- * search in a timed or directed one. Refuses `fine` in a timed world (header.c). */
+/* Refuses a named property that needs a clock, in an exploring scenario without one. Refuses a named property
+ * that needs a search, in a directed or a timed scenario. Refuses `fine` in a timed world (header.c). */
 int parser_check_clock(struct parser *parser);
 
 /* Reads names of properties up to the end of the line and adds them to the mask. */
 int parser_properties(struct parser *parser, check_mask *mask);
 
-/* Returns after a complaint whether the further lines are read for further mistakes (parse.c). */
+/* Must be called after a complaint. Returns whether the parser reads further lines, to find further mistakes
+ * (parse.c). */
 bool parser_goes_on(struct parser *parser);
 
 /* Reads a header line. Returns 1, 0 if the word begins none, -1 after a complaint (header.c). */

@@ -19,9 +19,9 @@ struct property_file {
     int count;
 };
 
-/* Returns the property of a shared object, which stays open, and fills in *file. The result is owned here and
- * is a struct of this program's size. Returns NULL on failure; then `why`, of `size` bytes, is a clause with
- * the reason. Must be called before any fork. */
+/* Returns the property of a shared object, which stays open, and fills in *file. The result is owned here. If
+ * the object was compiled with a smaller struct ls_property, the further members are 0. Returns NULL on
+ * failure; then `why`, of `size` bytes, is a clause with the reason. */
 const struct ls_property *property_open(const char *path, struct property_file *file, char *why, size_t size);
 
 #endif

@@ -89,7 +89,8 @@ static void chooser_init(struct chooser *chooser, struct run *run, uint64_t seed
 }
 
 /* Returns the thread of an action: a process, its timers, the servers' work for it, a server, or an operator.
- * Timers are a thread of their own, so that the deadline of a process with the highest priority may lose. */
+ * Timers are a thread of their own, so that deadlines may come late although the process has the highest
+ * priority. */
 static int thread_of(const struct action *action)
 {
     if (action_has(action, TRAIT_SERVER)) {
@@ -107,8 +108,8 @@ static int thread_of(const struct action *action)
     return action->process + (world_is_verb(action) ? 0 : WORLD_PROCESSES_MAX);
 }
 
-/* Returns whether the system chooses an action by itself. In a script, faults and their ends come from the
- * script alone. An expiry is listed without a budget only if it is due. */
+/* Returns whether an action is one of the system, or an expiry. In a script without a swarm an expiry is
+ * listed only if it needs no budget. */
 static bool of_the_system(const struct action *action)
 {
     return action_has(action, TRAIT_SYSTEM) || action->kind == ACTION_EXPIRE;
@@ -131,7 +132,8 @@ static int select_for_script(struct chooser *c, int count)
     return kept;
 }
 
-/* Draws a kind of fault and keeps its variants: kinds are equally likely, although a loss has many. */
+/* Draws a kind of action and keeps the actions of that kind: kinds are equally likely, although there are
+ * many cuts. */
 static int select_kind(struct chooser *c, int count)
 {
     bool there[ACTION_KINDS] = {false};
@@ -246,7 +248,7 @@ static void wander_to_rest(struct chooser *c)
 }
 
 /* Tries a command for at most 200 default actions: one that is not possible yet may become possible. A cut
- * that stays impossible is tried once more for no message. */
+ * that stays impossible is tried once more with keep=0 and apply=0. */
 static bool try_command(struct chooser *c, const struct scenario_command *command)
 {
     struct action action, next;
@@ -337,7 +339,8 @@ int random_one(struct run *run, uint64_t seed)
     return skipped;
 }
 
-/* Returns the steps of the longest of PLAIN_RUNS runs. Their seeds are fixed: a seed always means one run. */
+/* Returns the steps of the longest of PLAIN_RUNS runs, at least 1. The seeds of these runs are fixed, so that
+ * a seed of the caller determines its run. */
 static uint32_t measure_steps(struct run *run)
 {
     struct strategy_plan plan = run->setup.plan;

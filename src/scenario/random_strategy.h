@@ -4,8 +4,9 @@
 /* Strategies: how the seeds of random runs choose, and the swarm of a seed.
  *
  * A swarm run first draws which kinds of fault exist in it, how many of each, and how often a step is a
- * fault. A scenario with five kinds of fault then mostly runs with two or three of them. Faults that end a
- * run early (a crash, an expiry) are often absent and do not hide what only the other faults show. */
+ * fault. An exploring scenario with five kinds of fault then mostly runs with two or three of them. Faults
+ * that end a run early (a crash, an expiry) are often absent and do not hide what only the other faults
+ * show. */
 #ifndef SCENARIO_RANDOM_STRATEGY_H
 #define SCENARIO_RANDOM_STRATEGY_H
 
@@ -41,10 +42,12 @@ struct swarm {
 };
 
 /* Draws the swarm, a function of the seed and of the scenario alone. In an exploring scenario no budget is
- * exceeded. A directed scenario gets up to two faults of each kind that its world can have. Kinds of the
- * caller (cancel), of its machine (alloc, call) and of an operator (rmdir, evict, touch, restrict) are left
- * out. If servers have defects, or a command forbids access or stops a client, a directed scenario gets no
- * fault: recipes promise nothing about other faults there. */
+ * exceeded.
+ *
+ * A directed scenario gets up to two faults of each kind that its world can have. It gets none of the kinds
+ * of the caller (cancel), of its machine (alloc, call) and of an operator (rmdir, evict, touch, restrict). If
+ * servers have defects, or a command forbids access or stops a client, it gets no fault at all: recipes
+ * promise nothing about other faults there. */
 void swarm_draw(const struct scenario *scenario, uint64_t seed, struct swarm *swarm);
 
 /* Writes the budgets of the world for swarms of this scenario: the maximum that any seed may draw. An

@@ -19,11 +19,11 @@
 #define OWNERS_MAX 8
 #define OPERATIONS_MAX 16 /* of a program, at most */
 #define NODE_PATH_MAX 95  /* bytes; less than the limit of a line `node`, because a chroot may be added */
-#define SEEDS 64          /* enough for each bit of a seed of the run constants that has a meaning */
+#define SEEDS 64          /* the seed of the run constants is drawn below it */
 
-/* Each number is drawn in a statement of its own: C leaves the order of evaluation of arguments open. */
+/* No call has two arguments that draw a number: C leaves the order of their evaluation open. */
 
-/* One owner's use of one lock, as far as a program or script can know it. */
+/* One owner's use of one lock, as it follows from the text so far. */
 struct use {
     uint8_t depth; /* acquires minus releases */
     bool waits;    /* a program has not waited for the answer to its last acquire */
@@ -193,7 +193,8 @@ static void put_operation(struct drawing *d, struct about about, const char *ver
     client_of(d, about)->operations++;
 }
 
-/* Returns whether the client may hold the lock by another owner, or a later lock: a wait may block itself. */
+/* Returns whether another owner of the client may hold the lock, or any of its owners a later lock. A wait
+ * for the lock could then block the client itself, or two clients each other. */
 static bool may_block_itself(struct drawing *d, struct about about)
 {
     const struct client *client = client_of(d, about);
@@ -428,8 +429,8 @@ static void put_time(struct drawing *d, int ms)
     }
 }
 
-/* Puts a pause or none: within a call, of an odd length, around a length that a session survives, or until
- * the world settles. */
+/* Puts nothing, a pause of up to 120 ms in steps of 10 ms, any pause up to 1.5 s, a pause of LENGTH_MS, or
+ * `settle`. */
 static void put_pause(struct drawing *d)
 {
     static const int LENGTH_MS[] = {200, 700, 1500, 2100, 2500, 3900, 4300, 9000};
@@ -458,7 +459,8 @@ static const struct {
     const char *begin, *end;
 } LASTING[] = {{"pause", "resume"}, {"partition", "heal"}, {"crash", "restart"}};
 
-/* Ends no session before its timeout: a holder that believes until then is right (at_most_one_believer). */
+/* Puts a fault, but none that ends a session before its timeout: a holder may believe until then
+ * (at_most_one_believer). */
 static void put_client_fault(struct drawing *d, int client)
 {
     enum { CUT, REFUSE, LASTS, EVICT, TOUCH, ALLOC };

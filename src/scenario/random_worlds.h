@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Worlds drawn at random: larger than small worlds, with combinations of features that no file has.
+/* Worlds drawn at random, with more features at once than small worlds.
  *
  * A number identifies one world, the same in every run and on every machine. RANDOM_ORDERS are exploring
- * scenarios; each is run with random schedules (random.h) and never searched. RANDOM_TIMES are directed
+ * scenarios; each is run with random schedules (random.h) in place of a search. RANDOM_TIMES are directed
  * scenarios with a clock; each is one run. Abilities that a recipe may lack (reentrancy, guarded writes,
  * revocation, closing) occur only in some of the worlds. */
 #ifndef SCENARIO_RANDOM_WORLDS_H

@@ -15,9 +15,8 @@
 /* Returns the built-in recipe of that name, or NULL. */
 const struct ls_recipe *recipe_find(const char *name);
 
-/* Returns the first correct built-in recipe that fits these options, or RECIPE_DEFAULT. It is written for
- * their coordinator and knows the kinds of their locks. If they take several locks at once, so can the
- * recipe. */
+/* Returns the first built-in recipe that recipe_can_run() allows for these options, and that is not wrong on
+ * purpose (`breaks` is NULL). Returns RECIPE_DEFAULT if there is none. */
 const struct ls_recipe *recipe_for(const struct world_options *options);
 
 /* Sets the function that loads shared objects; NULL = none can be loaded. `why` has RECIPE_WHY_MAX bytes. */
@@ -28,7 +27,7 @@ void recipe_set_loader(recipe_loader loader);
  * failure; then `why` is a clause with the reason, empty for an unknown name. */
 const struct ls_recipe *recipe_load(const char *name, char why[RECIPE_WHY_MAX]);
 
-/* Adds a built-in recipe. Must be called by a constructor of the library that contains its coordinator. */
+/* Adds a built-in recipe. Must be called in a constructor, before main(). */
 void recipe_add(const struct ls_recipe *recipe);
 
 /* Returns the index-th built-in recipe, the correct ones first; NULL behind the last. */

@@ -17,8 +17,7 @@ struct recorder {
     size_t size;
 };
 
-/* Writes the trace of a run that has ended, with all its choices. Traces that only show a violation end at
- * it. */
+/* Writes the trace of a run that has ended, with all its choices, those behind a violation included. */
 static void record(void *ctx, const struct run *run)
 {
     struct recorder *recorder = ctx;

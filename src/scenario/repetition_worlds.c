@@ -9,7 +9,7 @@
 /* More than 256, so that a number of 8 bits wraps. */
 #define TURNS 300
 
-/* For turns with a new session or an evicted node, which take many steps. */
+/* For turns that take many steps. */
 #define TURNS_OF_SESSIONS 40
 
 static const struct {
@@ -88,7 +88,7 @@ const char *long_runs_name(int index)
     return RUN[index].name;
 }
 
-/* At the end both clients release what they hold, and each takes the lock once more. */
+/* At the end both clients release twice. Then each of them acquires and releases the lock once more. */
 void long_runs_text(int index, char *out, size_t size)
 {
     LS_ASSERT(index >= 0 && index < long_runs_count() && RUN[index].turns > 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Long runs with a clock: a few clients do one thing 300 times (40 times if it needs a new session or evicts
- * a node). Such a run finds numbers of 8 bits that wrap, and entries of a table that are never freed. */
+/* Long runs with a clock: one or two clients do one thing 300 times, or 40 times if it takes many steps. In
+ * 300 turns a number of 8 bits wraps, and a table of fewer entries is full if they are never freed. */
 #ifndef SCENARIO_REPETITION_WORLDS_H
 #define SCENARIO_REPETITION_WORLDS_H
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOING_ON_TURNS_MAX 64 /* programs with an end have far fewer turns left */
+#define GOING_ON_TURNS_MAX 64 /* most steps of programs in run_go_on() */
 
 static const char *const SCHEDULES[] = {"directed", "uniform", "pct", "search", "swarm"};
 
@@ -433,8 +433,8 @@ void run_judge(struct run *run, const struct event *events, int count, uint64_t 
     }
 }
 
-/* A script allows any action at any time. A program must be followed step by step, and a budget cannot be
- * overdrawn: without an earlier choice, an enabled action may not be listed. */
+/* In an exploring scenario world_actions() does not list all enabled actions. It lacks steps that no program
+ * does next, and faults without a budget. */
 bool run_allows(const struct run *run, const struct action *action)
 {
     return !run->setup.scenario->exploring || action_has(action, TRAIT_SYSTEM) || world_is_healing(action) ||

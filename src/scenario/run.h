@@ -12,7 +12,7 @@
 #include "scenario/scenario.h"
 #include "trace/file.h"
 
-#define RUN_SETTLE_STEPS_MAX 20000 /* a world that takes more steps never comes to rest */
+#define RUN_SETTLE_STEPS_MAX 20000 /* most steps of a world until it is at rest */
 
 /* The driver of a run. Random schedules are explained in random_strategy.h. */
 enum schedule {
@@ -43,13 +43,14 @@ struct run_setup {
     const struct scenario *scenario;
     const struct ls_recipe *recipe;
     enum schedule schedule;
-    uint64_t seed;             /* of a random schedule, or of the run constants if `seeded` says so */
+    uint64_t seed;             /* of a random schedule; in other runs see `seeded` */
     enum trace_seed seeded;    /* meaning of `seed` in a run that is not random */
     uint32_t without;          /* of a search: choice points removed from its world (world_without()) */
     struct strategy_plan plan; /* of random runs: how their seeds choose */
-    bool part;                 /* the run is a part of a whole, which alone must meet the file's claims */
-    check_mask spared;         /* properties that are not judged, a bit each */
-    bool careful;              /* do all steps of recipes from shared objects twice (world_doubt()) */
+    /* the run is one of several parts; its driver does not check the file's claims */
+    bool part;
+    check_mask spared; /* properties that are not judged, a bit each */
+    bool careful;      /* do all steps of recipes from shared objects twice (world_doubt()) */
 };
 
 struct run {
@@ -76,16 +77,16 @@ struct run {
     void (*watch_event)(void *ctx, const struct event *event); /* for each event; may be NULL */
 };
 
-/* Prepares for runs of a scenario; no event has happened yet. Returns 0, or -1 with errno set if memory is
- * short or the arena cannot be mapped. The world stays mapped for the life of the process. */
+/* Prepares for runs of a scenario; no event has happened yet. Returns 0, or -1 with errno set if the arena
+ * cannot be mapped. The world stays mapped until run_leave_world(). */
 int run_init(struct run *run, const struct run_setup *setup);
 
-/* Starts a run: lays out the world anew and starts its processes. `seed` and `schedule` replace those of the
- * setup. Keeps recording and narrator. */
+/* Starts a run: lays out the world anew and starts its processes with `autostart`. `seed` and `schedule`
+ * replace those of the setup. Keeps the findings, `recording` and the narrator. */
 void run_begin(struct run *run, enum schedule schedule, uint64_t seed);
 
 /* Starts a run from an image that world_save() took right after run_begin(), with the judges' findings of
- * that moment. Observers do not get the events of the beginning. */
+ * that moment. The narrator and `watch_event` do not get the events of the beginning. */
 void run_begin_from(struct run *run, const struct world_image *image, const struct check_stats *stats);
 
 /* Frees everything but the world. The narrator is the caller's. */
@@ -106,7 +107,7 @@ int run_apply(struct run *run, const struct action *action);
  * not record it and does not call `watch`. */
 void run_do(struct run *run, const struct action *action, uint64_t depth);
 
-/* Does what run_do() does, but adds the events that a judge wants to a list in place of judging them. */
+/* Does what run_do() does, but adds the events that the judges observe to a list in place of judging them. */
 void run_do_held(struct run *run, const struct action *action, uint64_t depth, struct run_events *held);
 
 /* Judges events as if they happened now, in the `depth`th step of the run. */
@@ -122,7 +123,9 @@ int run_apply_label(struct run *run, const char *label, const char **why);
 /* - run_settle(): runs the default schedule until rest.
  * - run_pass_time(): lets `ms` pass; without a clock, lets sessions expire and timers fire.
  * - run_heal(): ends all faults in force.
- * The first two set `overflow` if they take more than RUN_SETTLE_STEPS_MAX steps. */
+ *
+ * The first two set `overflow` if world_settle() or world_pass_time() returns an error, as at
+ * RUN_SETTLE_STEPS_MAX steps. */
 void run_settle(struct run *run);
 void run_pass_time(struct run *run, int ms);
 void run_heal(struct run *run);
@@ -130,27 +133,30 @@ void run_heal(struct run *run);
 /* If the world is at rest, judges what must hold there. Returns false if it is not at rest. */
 bool run_rest(struct run *run);
 
-/* Completes the run without further faults: faults end, programs finish, the world comes to rest, and is
- * judged there. Gives up after 64 turns of programs. `told` and the failing choices and steps stay. */
+/* Tries to complete the run without further faults: ends the faults, and does up to 64 steps of programs with
+ * a settle behind each. If the world is at rest then, judges what must hold there. `told`, the failing
+ * choices and the failing steps stay. */
 void run_go_on(struct run *run);
 
 /* Records a choice that is no action. */
 void run_mark(struct run *run, const char *mark);
 
-/* Resolves a STEP_ACTION for this run, which numbers sessions and paths. Returns 0 or an error. */
+/* Writes the action of a STEP_ACTION for this run: fills in the slot of a path, the session of an expiry, and
+ * the `rc` of a cut. Returns 0 or an error. */
 int run_resolve(struct run *run, const struct scenario_command *command, struct action *action);
 
 /* Writes the command as in a scenario. */
 void run_command_text(const struct run *run, const struct scenario_command *command, char *text, size_t size);
 
-/* Returns the first limit or unsupported call that was met, NULL if none. */
+/* Returns the world's first trouble (world_trouble()), or else a limit of the driver or the judges; NULL =
+ * none. */
 const char *run_trouble(const struct run *run);
 
-/* Returns a number that grows with each action of any run in this process, and with run_beat(). If it does
- * not grow, the process may be stuck. */
+/* Returns a number that grows with each action that a run of this process does, and with run_beat(). If it
+ * does not grow, the process may be stuck. */
 uint64_t run_heartbeat(void);
 
-/* Counts a step of another process, which is therefore alive. */
+/* Makes run_heartbeat() grow: for work that does no action in this process. */
 void run_beat(void);
 
 /* Returns whether a property is violated that the scenario does not declare as violated. */

@@ -5,7 +5,8 @@
  * language.
  *
  * A directed scenario has commands, in groups. Behind the commands of a group stand `----` and its expected
- * trace. An exploring scenario has client programs and fault budgets and asks for all runs. */
+ * trace. An exploring scenario has client programs and fault budgets, and stands for all runs within these
+ * budgets. */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
 
@@ -88,8 +89,8 @@ struct scenario {
     int strings;
 };
 
-/* Reads a file (`-` is standard input). Returns 0, or -1 with at least one complaint and nothing to close. A
- * line that is wrong only because an earlier line is wrong gets no complaint. */
+/* Reads a file (`-` is standard input). Returns 0, or -1 with at least one complaint and nothing to close.
+ * Reads further lines after most mistakes, up to INPUT_MISTAKES_MAX complaints. */
 int scenario_read(struct scenario *scenario, const char *path, struct input_mistakes *mistakes);
 
 /* Reads a scenario from memory, up to the first complaint; `name` is used in complaints and reports. */
@@ -106,9 +107,10 @@ void scenario_close(struct scenario *scenario);
 bool scenario_has_leases(const struct scenario *scenario);
 
 /* Returns the properties that judge a run of this scenario. They are those of its line `properties`, or else
- * all that can be judged with or without its clock. Claimed properties come in addition; so do loaded ones
- * that can be judged, except with `built_in_only`. A random run of a directed scenario has no clock: it drops
- * properties that need one, and judges no claims. */
+ * those that are judged by default in such a world (check_default_mask(), check_special_mask()). Claimed
+ * properties, and loaded ones that are judged by default, come in addition. A random run of a directed
+ * scenario has no clock: it judges only properties that are judged by default without one. With
+ * `built_in_only` no loaded property is left. */
 check_mask scenario_mask(const struct scenario *scenario, bool random);
 
 const char *scenario_count_name(int count);

@@ -46,8 +46,8 @@ static uint32_t kinds_of_place(int place)
     return KINDS_USUAL | BIT(CRASH) | (place == WORLD_PLACE_FOLLOWER ? KINDS_FOLLOWER : 0);
 }
 
-/* Returns the index-th set of kinds of a class, or 0 behind the last. At a place with a follower, only sets
- * that need the follower are new. */
+/* Returns the index-th set of kinds of a class, or 0 behind the last. At WORLD_PLACE_FOLLOWER each set has a
+ * kind that needs the follower. */
 static uint32_t kinds_of(const struct world_class *class, int index)
 {
     LS_ASSERT(index >= 0);
@@ -166,8 +166,8 @@ struct cursor {
     int found;               /* number of wanted programs before it */
 };
 
-/* Moves to the index-th wanted programs, which must not lie before the cursor. Returns -1, or the number of
- * wanted programs of the class if there are fewer. */
+/* Moves to the index-th wanted programs, which must not lie before the cursor, and returns -1. If there are
+ * none, as for index -1, returns the number of wanted programs of the class. */
 static int set_programs(struct cursor *at, struct world_spec *spec, int index)
 {
     const struct world_class *class = at->class;
@@ -248,7 +248,8 @@ int worlds_schedules(const struct world_spec *spec)
     return has_schedules(spec->place, spec->cast) ? RANDOM_WORLDS_SCHEDULES : 0;
 }
 
-/* Returns log2 of the states of one world in sixteenths, from measurements of the built-in mutex. */
+/* Returns the expected log2 of the states of one world, in sixteenths. The formula was fitted to the built-in
+ * mutex. */
 static uint32_t cost_of_world(const struct world_class *class)
 {
     if (is_numbered(class->place)) {
@@ -293,7 +294,8 @@ static uint32_t log2_sixteenths(uint64_t number)
     return result;
 }
 
-/* Other places wait until classes of the plain place are due that cost eight times as much. */
+/* Added to the rank of other places: they come together with classes of WORLD_PLACE_USED that cost eight
+ * times as much. */
 #define RANK_OF_OTHER_PLACES 48
 
 static void add_class(struct world_class class)
@@ -331,7 +333,8 @@ static int by_rank(const void *a, const void *b)
     return strcmp(worlds_class_name(one, name), worlds_class_name(other, other_name));
 }
 
-/* Random worlds have no natural end: each class has four times as many as the class before. */
+/* Adds the classes of a kind of random worlds. Each class has four times as many worlds as the class before
+ * it. */
 static void add_random(enum random_worlds kind)
 {
     uint16_t first = 0;
@@ -546,7 +549,8 @@ const char *worlds_text(const struct world_spec *spec, char out[WORLDS_TEXT_MAX]
     return out;
 }
 
-/* Sorts clients as the enumeration does. At two locks their order says which lock comes first, and stays. */
+/* Sorts clients as the enumeration does. At WORLD_PLACE_LOCKS leaves their order, because a client's index
+ * decides at which lock it begins. */
 static void sort_clients(struct world_spec *spec)
 {
     for (int pass = 0; pass < spec->clients && spec->place != WORLD_PLACE_LOCKS; pass++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* All small worlds: the turns of clients, crossed with budgets over the kinds of fault.
+/* Enumerations of worlds. Most are small: the turns of clients, crossed with budgets over the kinds of fault.
+ * Such a world is the text of an exploring scenario with `total<=depth`, so its search contains all smaller
+ * budgets. Of worlds that differ only in the names of clients, locks or owners one is enumerated. The worlds
+ * with a clock (outage_worlds.h) and the random ones (random_worlds.h) are made by other files.
  *
- * Worlds are grouped into classes. A world is the text of an exploring scenario with `total<=depth`, which
- * contains all smaller budgets. Worlds that differ only in the names of clients, locks or owners occur once.
- * Classes come in the order of their rank, which follows from the expected cost by a fixed formula and is the
- * same on every machine. */
+ * Worlds are grouped into classes. Classes come in the order of their rank, which follows from the expected
+ * cost by a fixed formula and is the same on every machine. */
 #ifndef SCENARIO_SMALL_WORLDS_H
 #define SCENARIO_SMALL_WORLDS_H
 
@@ -20,7 +21,7 @@
 /* Kinds of fault that a world of a class has budgets for. */
 enum world_kinds {
     WORLD_KINDS_PAIR,  /* two kinds, without crashes */
-    WORLD_KINDS_CRASH, /* a crash and another kind: such worlds are about thirty times as large */
+    WORLD_KINDS_CRASH, /* a crash and another kind */
     WORLD_KINDS_ALL,   /* all kinds that the place has */
     WORLD_KINDS
 };
@@ -33,8 +34,8 @@ enum world_place {
     WORLD_PLACE_OWNERS,   /* two owners in a client: turns of one lie within, or after, turns of the other */
     WORLD_PLACE_VERBS,    /* some turn is of the further kinds (write, anyway, stop, close, ...) */
     WORLD_PLACE_FOLLOWER, /* two servers, and kinds of fault that need them */
-    WORLD_PLACE_CLOCK,    /* one lock and a clock: directed runs (outage_worlds.h); none is smaller */
-    WORLD_PLACE_RANDOM,   /* drawn at random (random_worlds.h); none is smaller */
+    WORLD_PLACE_CLOCK,    /* one lock and a clock: directed runs (outage_worlds.h) */
+    WORLD_PLACE_RANDOM,   /* drawn at random (random_worlds.h) */
     WORLD_PLACES
 };
 
@@ -70,16 +71,17 @@ const struct world_class *worlds_class(int index);
 /* Writes and returns a name such as `two-clients-three-turns-fresh/pairs-3`. */
 const char *worlds_class_name(const struct world_class *class, char name[WORLDS_NAME_MAX]);
 
-/* Returns the maximum of states for a world of this class: 64 times the expected number, at least 500,000. It
- * keeps a recipe with larger worlds from stopping an enumeration. */
+/* Returns the maximum of states for a world of this class: 64 times the expected number, which is rounded
+ * down to a power of two, but at least 500,000. A search that reaches it ends, so that one large world does
+ * not use up an enumeration's budget. */
 uint64_t worlds_states_max(const struct world_class *class);
 
 /* Return the number of worlds of a class, and write the index-th world. */
 int worlds_count(const struct world_class *class);
 void worlds_spec(const struct world_class *class, int index, struct world_spec *spec);
 
-/* Writes and returns a name such as `worlds/one-client-one-turn/loss+expire-5/acquire`. A world keeps its
- * name in every version of this file. */
+/* Writes and returns a name such as `worlds/one-client-one-turn/loss+expire-5/acquire`. The name of a world
+ * must not change. */
 const char *worlds_name(const struct world_spec *spec, char name[WORLDS_NAME_MAX]);
 
 /* Writes and returns the scenario: directed with a clock or for RANDOM_TIMES, otherwise exploring. */
@@ -88,8 +90,9 @@ const char *worlds_text(const struct world_spec *spec, char text[WORLDS_TEXT_MAX
 /* Returns the number of random schedules; 0 = the world is searched, or is one directed run. */
 int worlds_schedules(const struct world_spec *spec);
 
-/* Writes the index-th world that is one step smaller: without a client, turn, kind of fault or fault, or with
- * a plainer turn or place. Returns false behind the last; worlds with a clock or at random have none. */
+/* Writes the index-th world that is one step smaller. It lacks a client, a turn, a kind of fault or one of
+ * the depth, or it has a plainer turn or place, or no turn `within` another. Returns false behind the last,
+ * and for worlds with a clock or at random. */
 bool worlds_smaller(const struct world_spec *spec, int index, struct world_spec *smaller);
 
 #endif

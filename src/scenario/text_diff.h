@@ -7,8 +7,9 @@
 
 #include "scenario/outcome.h"
 
-/* Adds the difference of two terminated texts to the outcome's text; nothing if they are equal. If more than
- * 3,000 lines of a text are left between the equal ends, says only that the texts differ. */
+/* Adds the difference of two terminated texts to the outcome's text; nothing if they are equal or memory is
+ * short. If more than 3,000 lines of a text are left between the equal ends, says only that the texts
+ * differ. */
 void diff_say(struct outcome *outcome, const char *old, const char *found);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The commands of the language as a table, for the parser, `lockstep list verbs` and the tests of the
- * reference page. */
+/* The commands of the language as a table, for the parser and `lockstep list verbs`. */
 #ifndef SCENARIO_VERBS_H
 #define SCENARIO_VERBS_H
 
@@ -53,7 +52,8 @@ struct verb {
 /* Returns the verbs that all coordinators have, and sets their number. */
 const struct verb *verb_all(int *count);
 
-/* Returns the index-th fault that only one of the linked coordinators has, NULL behind the last. */
+/* Returns the verb of the index-th fault, or end of a fault, that one linked coordinator has of its own; NULL
+ * behind the last. */
 const struct verb *verb_own(int index);
 
 /* Returns the verb of that name, of any coordinator: with VERB_CLIENT if `client`, else without. NULL if
@@ -62,10 +62,11 @@ const struct verb *verb_find(const struct input_word *word, bool client);
 
 const char *verb_name(const struct verb *verb);
 
-/* Returns the verb of a program's step: "try" for an acquire with timeout 0. */
+/* Returns the verb of an action in a command: its word in labels, but "try" for an acquire with timeout 0. */
 const char *verb_of_step(const struct action *op);
 
-/* Returns whether a word is a word of the language, and so cannot name a process or a lock. */
+/* Returns whether a word cannot name a process or a lock: a verb, the first word of a header line, or one of
+ * a few other words. */
 bool verb_is_reserved(const struct input_word *word);
 
 struct header_word {

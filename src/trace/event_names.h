@@ -7,7 +7,8 @@
 
 #include <lockstep/event.h>
 
-/* Returns "granted", "node-created"...: stable, for traces and JSON. */
+/* Returns "granted", "node-created" and so on, or "unknown" for a number that no kind has. Reports in JSON
+ * contain these names, so they must not change. */
 const char *event_name(enum event_kind kind);
 
 #endif

@@ -295,7 +295,7 @@ static int read_choices(struct reader *r)
         return -1;
     }
     trace->first_choice_line = r->cursor.number + 1;
-    /* The count is trusted only as far as the file is long enough for it. */
+    /* The room is for as many choices as a file of this size can have, whatever `count` is. */
     trace->choice = calloc(trace->input.size / 4 + 1, sizeof *trace->choice);
     if (!trace->choice) {
         return input_complain_words(r->error, trace->input.name, r->cursor.number, 1, "'out of memory'",
@@ -330,7 +330,7 @@ static int read_choices(struct reader *r)
     return 0;
 }
 
-/* Checks the end of the last line: without it, a file that was cut off inside the last number would pass. */
+/* Complains if the last line has no end: the file may have been cut off. */
 static int check_last_line(const struct trace *trace, struct input_error *error)
 {
     const struct input *input = &trace->input;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The lines of the journal of a real run (docs/real-run.md). The runner writes them (src/real), and reports
- * draw them. The format is in this layer, because both see it, and reports may see no runner. */
+/* The lines of the journal of a real run (docs/real-run.md). The runner (src/real) writes and reads them, and
+ * src/report draws them. The format is in this layer, because src/report may not include headers of
+ * src/real. */
 #ifndef TRACE_REAL_LINE_H
 #define TRACE_REAL_LINE_H
 
@@ -49,7 +50,8 @@ const char *real_kind_word(enum real_kind kind);
 /* Writes a line with its end. Returns its number of bytes. */
 int real_line_write(const struct real_line *line, char text[REAL_LINE_SIZE_MAX]);
 
-/* Reads a line without its end. Returns NULL, or the first byte that does not fit, with *expected set. */
+/* Reads a line without its end. Returns NULL, or the first byte that does not fit, and then sets
+ * *expected. */
 const char *real_line_read(struct real_line *line, const char *text, size_t size, const char **expected);
 
 /* Returns whether the first line of a file is one of a journal. */

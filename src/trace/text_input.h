@@ -43,8 +43,9 @@ int input_copy(struct input *input, const char *name, const char *bytes, size_t 
 
 void input_close(struct input *input);
 
-/* Writes a complaint. `found` is shown in quotes, as bytes without a terminator: control characters as '?',
- * and long texts are cut. NULL stands for the end of the line. Returns -1 for the caller to return. */
+/* Writes a complaint. `found` has `found_size` bytes, and needs no terminator. It is shown in quotes, with
+ * '?' for each C0 character and DEL; a long text is cut. If `found` is NULL, the complaint says that the line
+ * has ended. Returns -1 for the caller to return. */
 int input_complain(struct input_error *error, const char *name, int line, int column, const char *found,
                    size_t found_size, const char *expected, ...) __attribute__((format(printf, 7, 8)));
 
