@@ -16,8 +16,8 @@
  * for a session, inherit the signal mask of the thread that made them. A program that wants a signal in
  * another thread blocks it before.
  *
- * Signals: the library installs no handler and sends no signal. Only functions of error.h and version.h
- * may be called in a handler.
+ * Signals: the library installs no handler. Only functions of error.h and version.h may be called in a
+ * handler.
  *
  * fork(): the child has none of these threads, and shares the connections of its parent. It must not use
  * or close an environment, session or mutex of its parent. It calls exec or ends, which leaves the session
@@ -34,8 +34,8 @@ extern "C" {
 /* The library exports what stands here, and nothing else. */
 #pragma GCC visibility push(default)
 
-/* Makes an environment with two threads of its own. It adds threads while functions of several timers
- * block at once. One environment may serve several sessions, which then share its mutex. Returns 0 or
+/* Makes an environment with two threads of its own. The environment adds threads if functions of several
+ * timers block at once. One environment may serve several sessions, which then share its mutex. Returns 0 or
  * LS_ENOMEM. */
 int ls_env_pthread_open(struct ls_env **env);
 

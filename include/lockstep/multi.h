@@ -57,8 +57,8 @@ struct ls_multi_ops {
     void (*on_freed)(struct ls_multi *multi, uint64_t owner, int rc);
 
     /* Tells that this member of the owner's hold is lost, and with it the hold. The releases of the other
-     * members have begun when on_lost begins. on_lost is called at most once for a hold: a release, or its
-     * on_freed, may tell LS_ELOST instead. on_lost does not begin before on_done of that hold has returned. A
+     * members have begun when on_lost begins. This callback is called at most once for a hold: a release, or
+     * its on_freed, may tell LS_ELOST instead. It does not begin before on_done of that hold has returned. A
      * hold is lost in these cases:
      * - The ZooKeeper session of a member has ended, or the session was closed or has failed.
      * - ls_multi_close() has given the members back.

@@ -30,7 +30,7 @@ extern "C" {
 
 enum ls_replay_verdict {
     LS_REPLAY_HOLDS,      /* judged, and not violated */
-    LS_REPLAY_NOT_JUDGED, /* not violated, but a premise was never met: the run says nothing about it */
+    LS_REPLAY_NOT_JUDGED, /* not violated, but the premise of a judged property was never met */
     LS_REPLAY_VIOLATED,   /* violated, whatever came after */
     LS_REPLAY_LIMIT, /* no verdict: the world met a limit or an unsupported call, or does not come to rest */
 };

@@ -29,10 +29,10 @@ extern "C" {
 
 /* The functions of mutex.h take the address of a half, which must stay a part of this struct. They do for a
  * half what mutex.h says, with these differences:
- * - ls_mutex_acquire_start() on `write` returns LS_EDEADLK if the owner holds the read half and not the write
- *   half.
- * - ls_mutex_acquire_start() on `write` returns LS_EDEADLK if an acquire of the read half by the owner is
- *   pending, and the owner does not hold the write half.
+ * - ls_mutex_acquire_start() on `write` returns LS_EDEADLK if the owner holds the read half and does not hold
+ *   the write half.
+ * - ls_mutex_acquire_start() on `write` returns LS_EDEADLK also if the owner waits for the read half and does
+ *   not hold the write half.
  * - ls_mutex_acquire_start() on `read` returns LS_EALREADY if an acquire of the write half by the owner is
  *   pending.
  * - ls_mutex_release_start() on `write` returns LS_EALREADY for the last level while an acquire of the read

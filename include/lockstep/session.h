@@ -23,7 +23,7 @@
  * In a callback, a function that may wait returns LS_EDEADLK, unless its object is closed or an argument is
  * invalid. The comments of these functions name LS_EDEADLK. A callback may call all other functions.
  *
- * Fork: a child must neither use nor close an object that it has inherited; it opens its own.
+ * Fork: a child must neither use nor close an object that it has inherited (env_pthread.h).
  *
  * Signals: no function of this header may be called in a signal handler. A signal ends no blocking call.
  *

@@ -60,8 +60,8 @@ enum action_kind {
 
     /* Verbs of client programs. */
 
-    /* lock, owner, timeout_ms: "a acquire", "a acquire y owner=2 timeout=2s", "a try". A step of a program
-     * that goes on without the answer has the same label. */
+    /* lock, owner, timeout_ms: "a acquire", "a acquire y owner=2 timeout=2000ms", "a try". A step of a
+     * program that goes on without the answer has the same label. */
     ACTION_ACQUIRE,
     /* lock, owner: "a release"; a step of a program that is done also if the lock is not held: "a release
      * anyway" */
@@ -236,7 +236,7 @@ struct action_info {
     uint32_t traits;      /* enum action_trait */
     uint8_t fault;        /* the budget that pays for it (enum world_fault) + 1; 0 = none */
     uint8_t fault_class;  /* of a fault: enum event_fault */
-    const char *stimulus; /* a verb that enters the recipe: its name in coverage; NULL otherwise */
+    const char *stimulus; /* a verb or restart that enters the recipe: its name in coverage; else NULL */
 };
 
 /* Properties of each kind of action, by kind. A number without a verb is no kind. Constant once all
@@ -387,12 +387,12 @@ void world_options_default(struct world_options *options);
 
 typedef void (*world_observer)(void *ctx, const struct event *event);
 
-/* Builds the one world in this address space. The struct `options` is copied. The recipe and the texts that
- * it points to are not, and must outlive the world. Events go to the observer, which must not call back into
- * the world; NULL = events are dropped. Returns NULL only if the arena cannot be mapped (errno says why). */
+/* Builds the one world in this address space. The struct `options` is copied. The recipe, and the texts that
+ * `options` points to, must outlive the world. Events go to the observer, which must not call back into the
+ * world; NULL = events are dropped. Returns NULL only if the arena cannot be mapped (errno says why). */
 struct world *world_open(const struct world_options *options, world_observer observer, void *ctx);
 
-/* Begins again from the initial state of these options. Keeps the observer. Cheaper than close and open. */
+/* Begins again from the initial state of these options. Keeps the observer. Maps no memory anew. */
 void world_reset(struct world *world, const struct world_options *options);
 
 /* Returns a generation counter, which grows at each world_open() and world_reset(). An image that was
@@ -424,8 +424,7 @@ void world_begin(struct world *world);
 /* ---- choices ---- */
 
 /* Lists these enabled actions in canonical order: system actions, program steps, faults that a budget pays
- * for, and ends of such faults. Returns their number; 0 = nothing can happen. `out` has room for
- * WORLD_ACTIONS_MAX. */
+ * for, and ends of such faults. Returns their number. `out` has room for WORLD_ACTIONS_MAX. */
 int world_actions(struct world *world, struct action *out);
 
 /* Lists those actions of world_actions() that belong to one process. With the number of processes as
@@ -474,7 +473,7 @@ static inline bool world_is_verb(const struct action *action)
  * how its program goes on (ACTION_NOWAIT, ACTION_ON_…) makes no difference. */
 bool world_same_action(const struct action *a, const struct action *b);
 
-/* Writes the label of an action. Two enabled actions never have one label. */
+/* Writes the label of an action. Two actions of one list of world_actions() never have one label. */
 void world_label(struct world *world, const struct action *action, char label[WORLD_LABEL_MAX]);
 
 /* Finds the enabled action that has this label. System actions other than ACTION_ADVANCE are looked up
@@ -510,8 +509,8 @@ int world_settle(struct world *world, int limit, world_step_fn step, void *ctx);
  * - Timed: does all that is due within the next `ms` milliseconds, and leaves the clock exactly there. A
  *   clock ends after 23 days.
  * - Untimed: lets clients give up mute links. Lets sessions expire whose process is cut off, paused or not
- *   started. Then lets each armed timer fire once. Settles before and after each of these actions, each time
- *   with `limit`. */
+ *   started. Then lets each armed timer that may fire do so once. Settles before and after each of these
+ *   actions, each time with `limit`. */
 int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, void *ctx);
 
 /* Ends the faults in force that have an end: thaws servers, heals and resumes processes, and ends faults of
@@ -520,7 +519,8 @@ int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, 
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx);
 
 /* Returns whether this action ends a fault, whatever the budgets: a heal, a thaw, a resume, a restart, or an
- * end of a fault of the coordinator's own. So does the expiry of a session that no handle has any more. */
+ * end of a fault of the coordinator's own. Returns true also for the expiry of a session that no handle has
+ * any more. */
 bool world_is_healing(const struct action *action);
 
 /* Returns whether nothing is under way, see EVENT_REST. */
@@ -543,7 +543,7 @@ bool world_image_equal(const struct world_image *a, const struct world_image *b)
 size_t world_image_bytes(const struct world_image *image);
 void world_image_free(struct world_image *image);
 
-/* Returns a hash of the world: equal for equal worlds, and for two different ones with a chance of 1 in
+/* Returns a hash of the world: equal for equal worlds, and for two different ones with a chance of about 1 in
  * 2^64. The cost depends on the blocks that were marked since the last call. */
 uint64_t world_fingerprint(struct world *world);
 
@@ -685,8 +685,8 @@ void world_judges_changed(struct world *world, size_t live_bytes);
 /* Returns the answer of the recipe's query() now; LS_NOT_HELD if the process has not started. */
 enum ls_belief world_belief(struct world *world, int process, int lock, int owner);
 
-/* Returns a text about the first trouble of the run; NULL = none. Troubles are a limit, a call that the
- * coordinator does not support, and a recipe that does not fit the world or does not start. */
+/* Returns a text about the first trouble of the run; NULL = none. Troubles are, for instance, a limit, a call
+ * that the coordinator does not support, and a recipe that does not fit the world or does not start. */
 const char *world_trouble(const struct world *world);
 
 /* Writes servers, nodes, clients, processes and timers in readable form, for stories and debugging. */
