@@ -213,9 +213,8 @@ struct ls_recipe {
     enum ls_belief (*query)(const void *state, int lock, int owner);
 
     /* Answers whether no clean-up is left over, such as a node to delete. A create that is under way for an
-     * ended acquire is clean-up too. idle() is pure like query(). NULL = a world asks nothing at rest. A
-     * world asks idle() at rest, where nothing is under way: a recipe that is not idle there violates
-     * contract_is_kept. */
+     * ended acquire is clean-up too. idle() is pure like query(). NULL = it is not asked. A world asks idle()
+     * at rest, where nothing is under way: a recipe that is not idle there violates contract_is_kept. */
     bool (*idle)(const void *state);
 
     /* Both or none; NULL = the recipe cannot guard writes.
@@ -346,9 +345,10 @@ struct ls_recipe {
     /* Kinds of lock that the recipe knows: LS_LOCK_BIT() of each. 0 stands for the mutex alone. */
     uint32_t kinds;
 
-    /* Tells the class of an ephemeral node. `below` is the node's path, relative to the path of a group of
-     * locks. If classify() is NULL, or all locks of the world are mutexes, each child is a contender of the
-     * group's first lock. The function classify() is pure, and looks at its arguments alone.
+    /* Tells the class of a node, which counts only if the node is ephemeral. `below` is the node's path,
+     * relative to the path of a group of locks. If classify() is NULL, or all locks of the world are mutexes,
+     * each child is a contender of the group's first lock. The function classify() is pure, and looks at its
+     * arguments alone.
      *
      * `*lock` is the index of the group's first lock. classify() sets it to the lock whose contender the
      * node is. */
@@ -395,7 +395,7 @@ struct ls_recipe {
      * - set_capacity() takes no hold away.
      * - From then on an acquire that waits is granted by the new capacity, also before set_capacity()
      *   returns.
-     * - A negative code says that the capacity is as before.
+     * - A negative code says that the capacity is as before, and ends the run.
      *
      * Each process of a world is told by itself. After open(), and in the next start(), a lock has the
      * declared capacity. */

@@ -16,9 +16,8 @@
  * ls_capacity_fn. The completion of ls_session_multi() is no callback in this sense. Callbacks run with no
  * lock of this library held. The callbacks of one session run one at a time. A callback runs on the client's
  * completion thread, a timer's thread, or a thread inside a call of this library. A thread that delivers
- * callbacks goes on until none is queued. A thread that waits for an acquire, a release or a list leaves
- * callbacks to a timer's thread. It runs them itself if there is no memory for a timer, or if the session is
- * closed.
+ * callbacks goes on until none is queued. A thread that waits for an answer leaves callbacks to a timer's
+ * thread. If there is no memory for a timer, or if the session is closed, the thread runs them itself.
  *
  * In a callback, a function that may wait returns LS_EDEADLK, unless its object is closed or an argument is
  * invalid. The comments of these functions name LS_EDEADLK. A callback may call all other functions.
@@ -66,8 +65,9 @@ enum ls_retry_kind {
 /* A retry policy: exponential back-off.
  *
  * The delay before repetition n, counted from 0, is base_ms * 2^n, but at most delay_ms_max. A random part of
- * up to jitter_percent is taken off each delay. A session may stop counting n at 12 or above, where the
- * default delay does not grow.
+ * up to jitter_percent is taken off each delay. With LS_RETRY_ELAPSED no delay ends later than elapsed_ms_max
+ * after the first failure. A session may stop counting n at 12 or above, where the default delay does not
+ * grow.
  *
  * The policy governs how often, and after which delays, a session tries to open its next handle. The policy
  * governs likewise the repetition of an acquire's requests that have failed on a live link and may succeed
