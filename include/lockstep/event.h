@@ -67,8 +67,8 @@ enum event_kind {
     /* ---- The coordinator: the committed log and its sessions. ---- */
 
     /* A node was created [process (creator), lock, czxid, session = ephemeral owner, path]. Further:
-     * - node_role = 1 for a contender: an ephemeral child of the lock's directory; 2 for a node that queues
-     *   (LS_NODE_QUEUED in recipe.h); else 0.
+     * - node_role = 1 for an ephemeral node that is a contender (LS_NODE_CONTENDER in recipe.h); 2 for one
+     *   that queues (LS_NODE_QUEUED); else 0.
      * - owner = number of its directory among those of the recipe, 0 if that names none.
      * - creator_idle; 0 also if node_role is 0. */
     EVENT_NODE_CREATED,

@@ -123,7 +123,7 @@ int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint3
  * Returns the number of the member, which is 0 or above, or a negative code:
  * - LS_EOVERFLOW: the array of members is full.
  * - LS_EINVAL: the session has another environment than that of the other members.
- * - LS_EINVAL: a member with this session and this path exists.
+ * - LS_EINVAL: a member with this session and this path exists. For a semaphore the path of its line counts.
  * - LS_EINVAL: the members have been asked for before, or the multi is closed.
  * - LS_EINVAL: the number of leases is 0 or above the capacity.
  * - LS_EINVAL, LS_EOVERFLOW, LS_ENOMEM: a code of ls_mutex_init(), ls_rwlock_init() or

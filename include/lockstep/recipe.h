@@ -121,8 +121,10 @@ enum ls_timer_role {
     LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault refuses the start of no other role than this */
     LS_TIMER_UPKEEP,   /* keeps a hold fresh, as long as it lasts */
     LS_TIMER_POLL,     /* looks whether the lock is free */
-    LS_TIMER_RENEWAL,  /* renews leases. While it is armed, a lease of the process ends by a fault alone */
-    LS_TIMER_STEP,     /* gives a thread of the process its next turn. It fires again without any change */
+    /* Renews leases. Without a clock: while it is armed, a lease of the process ends only by a fault, or once
+     * more renewals in a row than `lease_misses` have failed. */
+    LS_TIMER_RENEWAL,
+    LS_TIMER_STEP, /* gives a thread of the process its next turn. It fires again without any change */
     /* Ends a belief before the end of the lease on which that belief rests. Without a clock: while this timer
      * is armed and the process is not paused, no lease of the process ends by itself. The timer fires only
      * while the process is cut off, or has neither a renewal armed nor a request without an answer. */
@@ -367,8 +369,8 @@ struct ls_recipe {
      * nodes stand below the path itself. */
     const char *const *directories;
 
-    /* A hold of a lock with a count has one contender for each of its units. Its token is the czxid of the
-     * oldest of them. If false, a hold has one contender, whatever its count. */
+    /* A hold of a lock with a count has one contender for each of its units. The token of the hold is the
+     * czxid of the oldest contender. If false, a hold has one contender, whatever its count. */
     bool contender_per_unit;
 
     /* Nodes of the recipe queue: classify() says LS_NODE_QUEUED of them. The owner of the first node in
@@ -393,8 +395,8 @@ struct ls_recipe {
      * one alone.
      *
      * - set_capacity() takes no hold away.
-     * - From then on an acquire that waits is granted by the new capacity, also before set_capacity()
-     *   returns.
+     * - From then on an acquire is granted by the new capacity. An acquire that waits may be granted before
+     *   set_capacity() returns.
      * - A negative code says that the capacity is as before, and ends the run.
      *
      * Each process of a world is told by itself. After open(), and in the next start(), a lock has the

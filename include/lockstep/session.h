@@ -229,9 +229,10 @@ struct ls_session {
     int64_t id;                            /* ZooKeeper session id, 0 while there is none */
     int64_t told_id;                       /* session id that listeners were told last, 0 after its loss */
     uint64_t reserved;                     /* bytes of all watches that claims have or may need */
-    struct ls_stamp stamps[2]; /* send times: of the last write or sync that proved the session, [slot], and
-                                  of the measured one, [!slot] */
-    struct ls_stamp failing;   /* time of the first failure in a row */
+    /* send times: [slot] of the write or sync that proved the session last, [!slot] of the one that
+     * `measured` counts to */
+    struct ls_stamp stamps[2];
+    struct ls_stamp failing; /* time of the first failure in a row */
     struct ls_timer reopen_timer;
     struct ls_timer retry_timer;
     struct ls_timer create_timer;   /* for claims that were set aside */

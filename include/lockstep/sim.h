@@ -556,8 +556,9 @@ bool world_unmarked_write(const struct world *world, const struct world_image *i
  * (`unread` of struct ls_recipe). Returns false if the action delivers no list, or no name was removed. */
 bool world_drop_unread(struct world *world, const struct action *action);
 
-/* Writes the used bytes of each block, for which the fingerprint stands. A block that does not fit into
- * the rest of `size` is left out. Returns the number of all bytes. */
+/* Writes the used bytes of each block, for which the fingerprint stands. A block that does not fit into the
+ * rest of `size` is left out, and so are all blocks behind it. Returns the number of all bytes, written or
+ * not. */
 size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
 
 /* Opens the fingerprint up to the renaming of numbers that grow (D3c, src/state/canon.h). The caller
