@@ -48,7 +48,7 @@ enum event_kind {
     EVENT_READ_ONLY,   /* [process, session] */
 
     /* ---- The session as the client library tells it to the recipe: session events that were delivered. ----
-     * `owner` is the index of the handle in its process. Each handle has a link and a session of its own. */
+     * `owner` is the index of the handle in its process, and `session` that of the handle. */
 
     EVENT_LINK_UP,     /* CONNECTED was delivered [process, session, owner] */
     EVENT_LINK_DOWN,   /* CONNECTING was delivered [process, session, owner] */

@@ -93,9 +93,9 @@ enum fakezk_step_kind {
     FAKEZK_GIVE_UP, /* the client drops a mute link (F7), or a connection attempt times out */
     FAKEZK_EXPIRE,  /* the session becomes "closing" */
 
-    /* With `fine` only. CONNECT then ends where the server has answered. DELIVER runs only messages that
-     * were received. A cut loses each message that was not received. The server may still read the writes
-     * that it has not read, until the client is back. */
+    /* With `fine` only. CONNECT then ends where the server has answered. DELIVER runs only messages that were
+     * received. A cut that is not late loses each message that was not received. The server may still read
+     * the writes that it has not read, until the client is back. */
     FAKEZK_RECEIVE,   /* the client takes the next message out of its socket */
     FAKEZK_HANDSHAKE, /* the client receives the answer to its connect request, and sends SetWatches */
     FAKEZK_REARM,     /* the server reads SetWatches */

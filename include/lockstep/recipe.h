@@ -121,8 +121,8 @@ enum ls_timer_role {
     LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault refuses the start of no other role than this */
     LS_TIMER_UPKEEP,   /* keeps a hold fresh, as long as it lasts */
     LS_TIMER_POLL,     /* looks whether the lock is free */
-    /* Renews leases. Without a clock: while it is armed, a lease of the process ends only by a fault, or once
-     * more renewals in a row than `lease_misses` have failed. */
+    /* Renews leases. While it is armed, without a clock, no lease of the process ends by itself before more
+     * renewals in a row than `lease_misses` have failed. */
     LS_TIMER_RENEWAL,
     LS_TIMER_STEP, /* gives a thread of the process its next turn. It fires again without any change */
     /* Ends a belief before the end of the lease on which that belief rests. Without a clock: while this timer

@@ -4,8 +4,8 @@
 /* A session: the object by which locks use a ZooKeeper ensemble.
  *
  * Handles: a session opens its own handles, or uses a handle on loan (below). If the ZooKeeper session of an
- * own handle expires, the session closes the handle, and then opens the next one (F32, F87). An own handle
- * becomes LS_STATE_CONNECTED by a session event, not by zoo_state() (F3).
+ * own handle expires, the session closes the handle, and then opens the next one (F32, F87). Without a loan,
+ * only a session event makes the state LS_STATE_CONNECTED, never zoo_state() (F3).
  *
  * Memory: the caller allocates the struct, keeps it at its address, and treats its fields as private.
  *
