@@ -295,10 +295,10 @@ int ls_mutex_counters(const struct ls_mutex *mutex, struct ls_mutex_counters *ou
  * not revocable is not told of a request. A revocable holder decides itself what it does. A request after the
  * deletion of the node has no effect. A request never reaches a later hold, which has another node. */
 
-/* Makes the mutex revocable, for all its owners and for good. The hold that stands now becomes revocable.
- * Each hold that is granted later is revocable too. Each revocable hold keeps one watch on its own contender
- * node. The watch costs one read after the grant, and one after each change of the node's data. It goes with
- * the node. An owner that waits has no such watch.
+/* Makes the mutex revocable, for all its owners and for good. Holds that stand now become revocable. Each
+ * hold that is granted later is revocable too. Each revocable hold keeps one watch on its own contender node,
+ * unless the server refuses to let the node be read. The watch costs one read after the grant, and one after
+ * each change of the node's data. An owner that waits has no such watch.
  *
  * Each request that is read calls on_revoke once, if the lock is held just before the call. The callback does
  * not begin before on_done of the hold has returned, nor after listeners were told LS_SESSION_LOST. Inside

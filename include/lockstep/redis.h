@@ -133,7 +133,8 @@ int ls_redis_init(struct ls_redis *redis, struct ls_env *env, const char *hosts,
 
 /* Starts a client: it begins to connect. Without `attach`, this starts the client's thread.
  *
- * LS_EINVAL: the client was started before. LS_ENOMEM: there is no memory, no thread or no descriptor. */
+ * LS_EINVAL: the client was started or closed before. LS_ENOMEM: there is no memory, no thread or no
+ * descriptor. */
 int ls_redis_start(struct ls_redis *redis);
 
 /* Closes a client. Mutexes of the client that are open are closed first (ls_redis_mutex_close()). Keys that

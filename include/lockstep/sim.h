@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The simulated world: processes that run a recipe, an in-memory ZooKeeper, links, timers and faults.
+/* The simulated world: processes that run a recipe, a coordinator in memory (ZooKeeper or another one),
+ * links, timers and faults.
  *
  * A world is a value in one arena at a fixed address (D3): it is saved, restored, compared and
  * fingerprinted as bytes. All nondeterminism is a choice (D4): world_actions() lists the enabled actions
