@@ -53,8 +53,9 @@ struct ls_election_ops {
      * ls_election_query() returns LS_HELD again. */
     void (*on_restored)(struct ls_election *election, int64_t token);
 
-    /* Tells that a term has ended without a resignation. It is called once for such a term. When it begins,
-     * ls_election_query() does not return LS_HELD for that term any more. `rc` is one of these:
+    /* Tells that a term has ended without a resignation. This callback is called once for such a term. When
+     * on_deposed begins, ls_election_query() does not return LS_HELD for that term any more. `rc` is one of
+     * these:
      * - LS_ELOST: the ZooKeeper session of the term has ended, or the session has failed.
      * - LS_ENOENT: the node of the term was deleted, by another client or with a session whose end was not
      *   told yet.

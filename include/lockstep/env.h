@@ -105,7 +105,7 @@ typedef void (*ls_timer_fn)(void *ctx);
  *   held.
  * - While fn blocks with the mutex dropped, other timers fire when they are due, as long as a thread can be
  *   made.
- * - `name` is a static string that labels show, such as "retry-timer". It decides the role (recipe.h).
+ * - `name` is a static string that labels show, such as "retry-timer". The name decides the role (recipe.h).
  * - fn and `name` lie in the code module of the recipe.
  *
  * Returns 0 or LS_ENOMEM. Of the timers, a fault of a world refuses only those of the role

@@ -4,11 +4,11 @@
 /* The environment of applications: POSIX threads, the kernel's clocks and random bytes.
  *
  * Timers run on threads of the environment. The function of a timer may block with the mutex dropped: it
- * opens or closes a handle, or calls the user back. It then delays no other timer, unless no further thread
- * can be made.
+ * opens or closes a handle, or calls the user back. A function that blocks so delays no other timer, unless
+ * no further thread can be made.
  *
- * Suspension: stamps count the time for which the machine is suspended, timers do not. Example: a deadline
- * of 1 s meets a suspension of 1 h. It is answered within 1 s of time awake, and a lock that was held
+ * Suspension: stamps count the time for which the machine is suspended, timers do not. Example: a deadline of
+ * 1 s meets a suspension of 1 h. The deadline is answered within 1 s of time awake, and a lock that was held
  * meanwhile is no longer believed to be held.
  *
  * Threads: all functions of the library may be called from any thread, unless their header says otherwise.
@@ -19,9 +19,9 @@
  * Signals: the library installs no handler. Only functions of error.h and version.h may be called in a
  * handler.
  *
- * fork(): the child has none of these threads, and shares the connections of its parent. It must not use
- * or close an environment, session or mutex of its parent. It calls exec or ends, which leaves the session
- * to the parent. A program whose children take locks forks before it opens an environment. */
+ * fork(): the child has none of these threads, and shares the connections of its parent. The child must not
+ * use or close an environment, session or mutex of its parent. The child calls exec or ends, which leaves the
+ * session to the parent. A program whose children take locks forks before it opens an environment. */
 #ifndef LOCKSTEP_ENV_PTHREAD_H
 #define LOCKSTEP_ENV_PTHREAD_H
 

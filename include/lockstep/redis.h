@@ -16,7 +16,7 @@
  * - The client's own thread, which connects, renews leases and calls back.
  * - A thread in ls_redis_mutex_acquire(), _try() or _release(), where such calls come close together. It
  *   sends, waits for replies and renews leases until its own call is answered. SIGPIPE is blocked meanwhile.
- *   It needs 32 KiB of stack. A signal handler that takes long on it delays renewals.
+ *   Such a thread needs 32 KiB of stack. A signal handler that takes long on such a thread delays renewals.
  *
  * Callbacks run with no lock of this library held, and one at a time for each client. They run on the
  * client's own thread or that of the loop, on a timer's thread, or on a thread inside a call of this library.

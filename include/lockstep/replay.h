@@ -62,8 +62,8 @@ struct ls_replay_result {
     char text[LS_REPLAY_TEXT_MAX];
 };
 
-/* Does a run and judges it. Returns 0 and fills in *result, or one of these. Then `text` says why, and the
- * rest of *result has no meaning.
+/* Does a run and judges it. Returns 0 and fills in *result, or one of these. After an error `text` says why,
+ * and the rest of *result has no meaning.
  *
  * - LS_EINVAL: the scenario, the property or another part cannot be understood.
  * - LS_ENOMEM: memory is short, or no world can be made. */

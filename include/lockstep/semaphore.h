@@ -67,8 +67,8 @@ int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity)
 typedef void (*ls_capacity_fn)(struct ls_semaphore *semaphore, void *user, uint32_t capacity);
 
 /* Follows a shared count from now on: the node `path` holds the capacity, as Curator's SharedCount writes it.
- * Its contents are four bytes, the highest first. The function only begins to read. The capacity stays as it
- * is until the node has been read.
+ * The node's contents are four bytes, the highest first. The function only begins to read. The capacity stays
+ * as it is until the node has been read.
  *
  * - `changed` is called after the count has changed the capacity. Changes that follow fast may be told as
  *   one. `changed` may be NULL.

@@ -493,10 +493,10 @@ int world_text(struct world *world, const char *path);
 
 /* ---- the default schedule, for scripts ---- */
 
-/* Chooses the next step of a well-behaved system: a step of the coordinator, or a timer of work. In a
- * timed world it also chooses any timer or expiry that is due. If nothing is due and work lies ahead, it lets
- * the clock move. Deadlines, upkeep, expiries and pings are no work. It never chooses a program step or a
- * fault that a budget pays for. Returns false if there is no step to choose. */
+/* Chooses the next step of a well-behaved system: a step of the coordinator, or a timer of work. In a timed
+ * world it also chooses any timer or expiry that is due. If nothing is due and work lies ahead, it lets the
+ * clock move. Deadlines, upkeep, expiries and pings are no work. The function never chooses a program step or
+ * a fault that a budget pays for. Returns false if there is no step to choose. */
 bool world_default_action(struct world *world, struct action *out);
 
 /* Does default actions until there is none. Calls `step`, unless it is NULL, before it applies an action.
@@ -574,9 +574,13 @@ struct canon *world_canon(struct world *world);
  * false. */
 struct canon *world_symmetric_canon(struct world *world);
 
-/* Returns whether the world makes no difference between its processes. It makes one if there is only one
- * process, or there are too many (CANON_PROCESSES_MAX). It makes one, too, with different programs or
- * autostarts, with several servers, without choice point a, or with a recipe that is not `symmetric`. */
+/* Returns whether the world makes no difference between its processes. Returns false in these cases:
+ *
+ * - There is only one process, or there are more than CANON_PROCESSES_MAX.
+ * - The programs or the autostarts of processes differ.
+ * - There are several servers.
+ * - The world lacks choice point a.
+ * - The recipe is not `symmetric`. */
 bool world_is_symmetric(const struct world *world);
 
 /* Returns the arena of the world (src/base/arena.h). A search remembers what steps do to its blocks. */
@@ -661,8 +665,8 @@ bool world_waits(const struct world *world, int process);
 int world_faults_left(const struct world *world);
 
 /* Sets all budgets to 0. Ends of faults stay enabled, restarts too. From now on world_actions() lists the
- * expiry of each session that no handle has any more, whether or not its process has crashed. It costs
- * nothing. */
+ * expiry of each session that no handle has any more, whether or not its process has crashed. Such an expiry
+ * costs nothing. */
 void world_end_faults(struct world *world);
 
 /* Writes the channel of an enabled action that is subject to weak fairness: "apply a", "deliver a", "fire
