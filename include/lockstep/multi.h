@@ -64,7 +64,8 @@ struct ls_multi_ops {
      * - ls_multi_close() has given the members back.
      * - Another client has deleted the node of a mutex or of a half of a read-write lock.
      *
-     * The deletion of a lease's node is not noticed. The release then tells LS_ELOST. */
+     * The deletion of a lease's node is not noticed. The release then tells LS_ELOST, unless the server's
+     * answer is lost. */
     void (*on_lost)(struct ls_multi *multi, uint64_t owner, int member);
 
     /* Warns an owner with a code of LS_WARN_LIST (error.h) other than LS_WARN_NODE_GONE, which on_lost

@@ -83,7 +83,7 @@ struct ls_mutex_ops {
     /* Warns an owner with a code of LS_WARN_LIST (error.h). LS_WARN_NODE_GONE means that another client
      * deleted the node of this owner's hold. The hold is lost then. A revocable holder is warned when its
      * watch, or a read of its node, tells of the deletion. Another holder is not warned; its release tells
-     * LS_ELOST. */
+     * LS_ELOST, unless the server's answer is lost. */
     void (*on_warning)(struct ls_mutex *mutex, uint64_t owner, enum ls_warning warning);
 
     /* Answers one ls_mutex_participants_start() that returned 0. `list` is in the order of the queue. If
