@@ -5,14 +5,15 @@
  * nodes are named as those of Curator's LeaderLatch or LeaderSelector, so that clients of both libraries
  * elect one leader at one path.
  *
- * A process that stands for election is a candidate. Candidates lead in the order in which they stood. A
- * candidate stays one until it resigns, until its candidacy fails, or until the election is closed. If a
- * leader loses its ZooKeeper session or its node, it is deposed. It then stands again by itself, behind all
- * others.
+ * A process that stands for election is a candidate. Candidates lead in the order of their contender nodes. A
+ * candidate stays one until it resigns, until its candidacy fails, until ls_election_lead() ends it, or until
+ * the election is closed. If a leader loses its ZooKeeper session or its node, it is deposed. Outside
+ * ls_election_lead() it then stands again by itself, behind all others.
  *
- * A leader may act while ls_election_query() returns LS_HELD. No two processes get LS_HELD at the same time,
- * as far as their clocks run equally fast. A leader that writes to ZooKeeper guards its writes with
- * ls_election_guard(). A leader that writes elsewhere sends ls_election_token() with each write.
+ * A leader may act while ls_election_query() returns LS_HELD. If their clocks run equally fast, and no client
+ * deletes a contender node, no two processes get LS_HELD at the same time. A leader that writes to ZooKeeper
+ * guards its writes with ls_election_guard(). A leader that writes elsewhere sends ls_election_token() with
+ * each write.
  *
  * The caller allocates the struct and does not move it until it is closed. The fields of the struct are
  * private. Every function may be called from any thread. session.h describes callbacks, fork and signals. An
@@ -32,7 +33,7 @@ extern "C" {
 struct ls_election;
 struct lock_term_wait; /* private: a thread in ls_election_await() or ls_election_lead() */
 
-/* How contender nodes are named. All candidates of one path have the same style. Numbers of styles never
+/* How contender nodes are named. All candidates of one path must have the same style. Numbers of styles never
  * change. */
 enum ls_election_style {
     LS_ELECTION_LATCH = 0,    /* as those of LeaderLatch */
@@ -52,19 +53,20 @@ struct ls_election_ops {
      * ls_election_query() returns LS_HELD again. */
     void (*on_restored)(struct ls_election *election, int64_t token);
 
-    /* Tells that a term has ended without a resignation. It is called once for such a term. When it begins,
-     * ls_election_query() does not return LS_HELD for that term any more. `rc` is one of these:
-     * - LS_ELOST: the ZooKeeper session of the term has ended.
+    /* Tells that a term has ended without a resignation. This callback is called once for such a term. When
+     * on_deposed begins, ls_election_query() does not return LS_HELD for that term any more. `rc` is one of
+     * these:
+     * - LS_ELOST: the ZooKeeper session of the term has ended, or the session has failed.
      * - LS_ENOENT: the node of the term was deleted, by another client or with a session whose end was not
      *   told yet.
      * - LS_ECLOSED: the election or its session was closed, and the process is no candidate any more.
      *
      * After LS_ELOST and LS_ENOENT the candidate stands again when on_deposed has returned, unless a callback
-     * of ls_election_lead() runs. */
+     * of ls_election_lead() runs. If that is refused, on_failed follows. */
     void (*on_deposed)(struct ls_election *election, int64_t token, int rc);
 
-    /* Answers one ls_election_resign() that returned 0. `rc` is LS_ECANCELED if the candidate had not been
-     * elected. Otherwise on_freed of mutex.h lists the values of `rc`. */
+    /* Answers one ls_election_resign() that returned 0. `rc` is LS_ECANCELED if the candidate's acquire of
+     * the mutex had not been granted. Otherwise on_freed of mutex.h lists the values of `rc`. */
     void (*on_resigned)(struct ls_election *election, int rc);
 
     /* Tells that a candidate that does not lead is none any more, without a resignation. `rc` is a negative
@@ -75,8 +77,8 @@ struct ls_election_ops {
     void (*on_warning)(struct ls_election *election, enum ls_warning warning);
 
     /* Answers one ls_election_candidates_start() that returned 0. `list` is in the order in which the
-     * candidates will lead, so that the first one leads or is about to. The contents of its node are its id.
-     * If `rc` is not 0, `list` is NULL and `count` is 0. */
+     * candidates will lead, so that the first one leads or is about to. The contents of a candidate's node
+     * are its id. If `rc` is not 0, `list` is NULL and `count` is 0. */
     void (*on_candidates)(struct ls_election *election, void *user, int rc, const struct ls_participant *list,
                           int count);
 };
@@ -192,7 +194,7 @@ typedef int (*ls_lead_fn)(struct ls_election *election, int64_t token, void *use
  * candidacy ends. A value of `lead` above 0 cannot be mistaken for a code of this function.
  *
  * Returns the last value of `lead`, or one of these:
- * - A code of ls_election_start(): the process does not stand.
+ * - A code of ls_election_start(): nothing was begun.
  * - A code of ls_election_await(), such as LS_ECLOSED or LS_EDEADLK: the candidacy has ended before a term.
  *   LS_ECANCELED is also the result if the process resigned while `lead` ran, `lead` returned 0, and
  *   LS_ELECTION_REQUEUE is set. */
@@ -206,7 +208,7 @@ int ls_election_candidates(struct ls_election *election, struct ls_participants 
  * first of the candidates, which may not know yet that it leads. Any process may ask. Other results are
  * these:
  * - LS_ENOENT: there is no candidate.
- * - LS_EOVERFLOW: the id does not fit into `size` bytes.
+ * - LS_EOVERFLOW: the id and the zero byte do not fit into `size` bytes.
  * - Another code: one of ls_election_candidates(), such as LS_ECLOSED, LS_EZK or LS_EDEADLK. */
 int ls_election_leader(struct ls_election *election, char *id, size_t size);
 

@@ -5,14 +5,14 @@
  *
  * A recipe gets these from this header alone (design decision D1). All else that it needs of the world it
  * gets from the client library of its coordinator, such as <zookeeper/zookeeper.h>. The functions are
- * resolved at link time: src/env/env_pthread.c defines them for applications, src/sim/env.c for a
- * simulated world. There is no function table and no #ifdef.
+ * resolved at link time: src/env/env_pthread.c defines them for applications, src/sim/env.c for a simulated
+ * world. There is no function table, and no #ifdef tells the two apart.
  *
- * An environment serves one process of a world, or one or more sessions of an application. The caller
- * holds the environment's mutex, unless a function says that it may be called without the mutex. In a
- * world ls_env_alloc(), ls_env_free(), ls_env_wait() and ls_env_wake() report a call without the mutex to
- * the property contract_is_kept. The functions for timers do not. No function may be called in a signal
- * handler. A child process must call none with an environment that it has inherited by fork(). */
+ * An environment serves one process of a world, or one or more sessions of an application. The caller holds
+ * the environment's mutex, unless the comment of a function says otherwise. In a world ls_env_alloc(),
+ * ls_env_free(), ls_env_wait() and ls_env_wake() report a call without the mutex to the property
+ * contract_is_kept. The functions for timers do not. No function may be called in a signal handler. A child
+ * process must call none with an environment that it has inherited by fork(). */
 #ifndef LOCKSTEP_ENV_H
 #define LOCKSTEP_ENV_H
 
@@ -50,7 +50,7 @@ void ls_env_waiter_init(struct ls_env *env, struct ls_waiter *waiter);
 void ls_env_waiter_close(struct ls_env *env, struct ls_waiter *waiter);
 
 /* Drops the mutex, sleeps until ls_env_wake() is called on this waiter, and takes the mutex again. May return
- * without such a call: callers loop on their own condition. */
+ * without such a call: callers loop on their own condition. In a world the call breaks contract_is_kept. */
 void ls_env_wait(struct ls_env *env, struct ls_waiter *waiter);
 
 /* Wakes all threads that sleep on this waiter. */
@@ -64,15 +64,15 @@ void ls_env_callback_enter(struct ls_env *env);
 void ls_env_callback_leave(struct ls_env *env);
 
 /* Returns whether the calling thread is between ls_env_callback_enter() and ls_env_callback_leave() of this
- * environment. In more than eight nested callbacks, returns true for every environment. A blocking call
- * would wait for itself there, and returns LS_EDEADLK. May be called without the mutex. */
+ * environment. In an application's callbacks nested more than eight deep, returns true for every environment.
+ * A blocking call would wait for itself there, and returns LS_EDEADLK. May be called without the mutex. */
 bool ls_env_in_callback(struct ls_env *env);
 
 /* The bit that every thread id has. Owners of locks that a program numbers itself do not have it
  * (mutex.h). */
 #define LS_ENV_THREAD (UINT64_C(1) << 63)
 
-/* Returns an id of the calling thread: LS_ENV_THREAD and a number that no other thread of the program has
+/* Returns an id of the calling thread: LS_ENV_THREAD and a number that no other thread of the process has
  * ever had. May be called without the mutex. */
 uint64_t ls_env_self(struct ls_env *env);
 
@@ -103,12 +103,13 @@ typedef void (*ls_timer_fn)(void *ctx);
  *
  * - fn is called with the environment's mutex HELD. It may drop the mutex meanwhile, and returns with it
  *   held.
- * - While fn blocks with the mutex dropped, other timers fire when they are due.
- * - `name` is a static string that labels show, such as "retry-timer". It decides the role (recipe.h).
+ * - While fn blocks with the mutex dropped, other timers fire when they are due, as long as a thread can be
+ *   made.
+ * - `name` is a static string that labels show, such as "retry-timer". The name decides the role (recipe.h).
  * - fn and `name` lie in the code module of the recipe.
  *
- * Returns 0 or LS_ENOMEM. A fault of a world refuses only timers of the role LS_TIMER_DEADLINE. The
- * function that starts such a timer has a caller, and can return the error to it. */
+ * Returns 0 or LS_ENOMEM. Of the timers, a fault of a world refuses only those of the role
+ * LS_TIMER_DEADLINE. */
 int ls_env_timer_start(struct ls_env *env, struct ls_timer *timer, const char *name, uint32_t delay_ms,
                        ls_timer_fn fn, void *ctx);
 

@@ -4,8 +4,9 @@
 /* Error and warning codes of the public interface. The errors are one list, the warnings another. An entry
  * has the name, the number and the text of a code.
  *
- * Functions return 0 or a negative `enum ls_err`; a few return a positive answer and say so. The functions of
- * this header may be called anywhere: in any thread, in callbacks, after a fork, in signal handlers. */
+ * Functions that return a code return 0 or a negative `enum ls_err`; a few return a positive answer and say
+ * so. The functions of this header may be called anywhere: in any thread, in callbacks, after a fork, in
+ * signal handlers. */
 #ifndef LOCKSTEP_ERROR_H
 #define LOCKSTEP_ERROR_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Semantic events: the record of a run, and the only input of judges (<lockstep/property.h>). A world, or
- * the runner on a real server, emits them in the order in which they happened. Within one step, a cause
- * comes before its effects. The comment of a kind lists in brackets the fields of struct event that it fills
- * in, by their names for that kind. */
+/* Semantic events: the record of a run, which judges are shown (<lockstep/property.h>). A world, or the
+ * runner on a real server, emits them in the order in which they happened. Within one step, a cause comes
+ * before its effects. The comment of a kind lists in brackets the fields of struct event that it fills in, by
+ * their names for that kind. */
 #ifndef LOCKSTEP_EVENT_H
 #define LOCKSTEP_EVENT_H
 
@@ -48,7 +48,7 @@ enum event_kind {
     EVENT_READ_ONLY,   /* [process, session] */
 
     /* ---- The session as the client library tells it to the recipe: session events that were delivered. ----
-     * `owner` is the index of the handle in its process. Each handle has a link and a session of its own. */
+     * `owner` is the index of the handle in its process, and `session` that of the handle. */
 
     EVENT_LINK_UP,     /* CONNECTED was delivered [process, session, owner] */
     EVENT_LINK_DOWN,   /* CONNECTING was delivered [process, session, owner] */
@@ -67,8 +67,8 @@ enum event_kind {
     /* ---- The coordinator: the committed log and its sessions. ---- */
 
     /* A node was created [process (creator), lock, czxid, session = ephemeral owner, path]. Further:
-     * - node_role = 1 for a contender: an ephemeral child of the lock's directory; 2 for a node that queues
-     *   (LS_NODE_QUEUED in recipe.h); else 0.
+     * - node_role = 1 for an ephemeral node that is a contender (LS_NODE_CONTENDER in recipe.h); 2 for one
+     *   that queues (LS_NODE_QUEUED); else 0.
      * - owner = number of its directory among those of the recipe, 0 if that names none.
      * - creator_idle; 0 also if node_role is 0. */
     EVENT_NODE_CREATED,
@@ -115,7 +115,7 @@ enum event_kind {
 
     /* a holder is asked to give back the hold with this token [process, lock, owner, token] */
     EVENT_REVOKE_ASKED,
-    EVENT_REVOKE_SENT, /* the process that asked for the lock gets its answer [process, lock, rc] */
+    EVENT_REVOKE_SENT, /* the answer to a request that the lock be given back [process (asker), lock, rc] */
 
     /* ---- Processes and links. ---- */
 
@@ -134,9 +134,9 @@ enum event_kind {
 
     /* ---- The run, and further kinds. A new kind goes to the end: numbers of kinds never change. ---- */
 
-    /* The world is at rest: no message is under way, and no session waits for its end. No server is
-     * frozen, and no process is paused or cut off. Each open handle is connected, and no timer of work is
-     * armed that may fire. */
+    /* The world is at rest: no message is under way, and no session waits for its end. No server is frozen,
+     * and no process is paused or cut off. Each open handle is connected, and no timer is armed that counts
+     * (enum ls_timer_role in recipe.h). */
     EVENT_REST,
     EVENT_SETTLED, /* a callback was run, and the process awaits no answer [process, idle] */
     /* The process has closed the lock [process, lock, rc]. With rc 0, all its acquires, holds and releases of

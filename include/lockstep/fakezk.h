@@ -87,15 +87,15 @@ enum fakezk_step_kind {
     FAKEZK_DELIVER,  /* the client's thread runs the next callback */
     FAKEZK_CONNECT,  /* the client connects, shakes hands and sends SetWatches */
     FAKEZK_BURY,     /* the closeSession transaction of a closing session commits */
-    /* the client hears that a server has closed its link: the session is over there, the server has
-     * restarted, or the session has a newer link */
+    /* the client hears that a server has closed its link; for instance, the session is over there, or the
+     * server has restarted */
     FAKEZK_HANG_UP,
     FAKEZK_GIVE_UP, /* the client drops a mute link (F7), or a connection attempt times out */
     FAKEZK_EXPIRE,  /* the session becomes "closing" */
 
-    /* With `fine` only. CONNECT then ends where the server has answered. DELIVER runs only messages that
-     * were received. A cut loses each message that was not received. The server may still read the writes
-     * that it has not read, until the client is back. */
+    /* With `fine` only. CONNECT then ends where the server has answered. DELIVER runs only messages that were
+     * received. A cut that is not late loses each message that was not received. The server may still read
+     * the writes that it has not read, until the client is back. */
     FAKEZK_RECEIVE,   /* the client takes the next message out of its socket */
     FAKEZK_HANDSHAKE, /* the client receives the answer to its connect request, and sends SetWatches */
     FAKEZK_REARM,     /* the server reads SetWatches */
@@ -179,9 +179,9 @@ bool fakezk_drop_unread(int client, int slot);
 /* Transactions have numbers, which grow. In epoch 1 they are 1, 2, 3. Where a new epoch begins, some
  * numbers are left out.
  *
- * fakezk_zxid() returns the API's zxid of a number, less FAKEZK_EPOCH: epoch << 32 | counter. In epoch 1
- * this is the number itself. fakezk_number() returns the number of such a zxid, or 0 if the argument is no
- * zxid. The result of fakezk_number() depends on its argument alone. */
+ * fakezk_zxid() returns the API's zxid of a number, less FAKEZK_EPOCH. In epoch 1 this is the number itself.
+ * fakezk_number() returns the number of such a difference, or 0 if the argument is 0 or negative. The result
+ * of fakezk_number() depends on its argument alone. */
 int64_t fakezk_zxid(int32_t number);
 int32_t fakezk_number(int64_t zxid);
 
@@ -189,7 +189,7 @@ int32_t fakezk_number(int64_t zxid);
  * call.
  *
  * - Codes are those of calls, completions and results of a multi.
- * - States are those of session events and zoo_state().
+ * - States are those of events and zoo_state().
  *
  * fakezk_told_name() returns the name of a bit in <zookeeper/zookeeper.h>, or NULL behind the last. */
 uint64_t fakezk_take_told(void);
@@ -318,9 +318,9 @@ bool fakezk_is_frozen(int server);
 void fakezk_lag(int server, bool on);
 bool fakezk_is_lagging(int server);
 
-/* Breaks the server's links. If the server is the leader, all session timers start again (F97), and with
- * `epochs` an epoch begins. A client that is cut off or paused does not hear of it: its link stays up, and
- * mute. */
+/* Breaks the server's links. If the server is the leader, all session timers start again (F97). With `epochs`
+ * a new epoch begins then, if the present one has a transaction and is not the last. A client that is cut off
+ * or paused does not hear of the restart: to it, its link stays up and is mute. */
 void fakezk_restart_server(int server);
 
 /* Deletes an empty container that once had a child. Returns false if there is none at this path. */
@@ -417,8 +417,8 @@ int fakezk_notices(int client); /* returns the number of undelivered events of w
  * itself, ends the link or the session. */
 bool fakezk_stands(int client);
 
-/* Returns whether no other action removes or changes the next delivery of a handle. The handle is the
- * client's only one. Its next message has been received, and is one of these:
+/* Returns whether no other step removes or changes the next delivery of a handle. The handle is the client's
+ * only one, and is not being closed. Its next message has been received, and is one of these:
  *
  * - A reply.
  * - A session event, while no reply is to come that could set or remove a watch: a session event calls the

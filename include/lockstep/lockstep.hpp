@@ -13,15 +13,15 @@
  * - lockstep::rwlock has the same functions for its write half. For its read half it has lock_shared(),
  *   try_lock_shared(), try_lock_shared_for() and unlock_shared(). So std::shared_lock accepts it.
  *
- * The owner of a lock is the calling thread. Both locks are reentrant.
+ * The owner of both locks is the calling thread, and both are reentrant.
  *
- * Errors: a function throws if its comment says so. It then throws std::system_error, whose code has a
- * value of enum ls_err and the category lockstep::category(). The function unlock() does not tell how the
- * release ended; release() does. The functions try_lock() and try_lock_for() return false for any reason,
- * also one that lasts, such as a session that has failed. The function acquire() tells the reason.
+ * Errors: a function throws if its comment says so. It then throws std::system_error, whose code has a value
+ * of enum ls_err and the category lockstep::category(). The function unlock() does not tell how the release
+ * ended; mutex::release() does. The functions try_lock() and try_lock_for() return false for any reason, also
+ * one that lasts, such as a session that has failed. The function mutex::acquire() tells the reason.
  *
- * Loss: a guard goes on when its hold is lost. Another thread of this program may be granted the lock
- * then. The functions query() and belief_left(), and the callback `on_lost`, tell of a loss.
+ * Loss: a guard goes on when its hold is lost. Another thread of this program may be granted the lock then.
+ * The functions query() and belief_left() of lockstep::mutex, and its callback `on_lost`, tell of a loss.
  *
  * Lifetime: objects can be neither copied nor moved. A mutex is destroyed before its session. One thread
  * may destroy a mutex or a session while other threads wait in lock(), try_lock() or try_lock_for(). Such
@@ -327,9 +327,9 @@ class mutex : detail::pinned
 
 /* ---- the read-write lock ---- */
 
-/* A reentrant distributed read-write lock, for threads of this and other programs. A thread that has locked
- * it may call lock_shared() and then unlock(): no other thread locks it in between. A thread that has called
- * lock_shared() must not call lock(), which throws LS_EDEADLK. */
+/* A reentrant distributed read-write lock, for threads of this and other programs. A thread that holds the
+ * write half may call lock_shared() and then unlock(): no other thread gets the write half in between. A
+ * thread that holds the read half alone must not call lock(), which throws LS_EDEADLK. */
 class rwlock : detail::pinned
 {
   public:
@@ -435,7 +435,8 @@ class semaphore : detail::pinned
         detail::check(ls_semaphore_acquire(&semaphore_, first, count, -1), "lockstep::semaphore::acquire");
     }
 
-    /* Takes the leases if they are free and no other acquire is in line. Returns whether they are held. */
+    /* Takes the leases if there is room and no other acquire is ahead in line. Returns whether they are
+     * held. */
     [[nodiscard]] bool try_acquire(std::uint64_t first, std::uint32_t count = 1) noexcept
     {
         return ls_semaphore_acquire(&semaphore_, first, count, 0) == LS_OK;

@@ -2,24 +2,24 @@
  * Copyright the lockstep authors */
 
 /* struct ls_multi holds several locks at once: all of its members, or none. It does what Curator's
- * InterProcessMultiLock does. A member is a mutex, a half of a read-write lock, or leases of a semaphore.
- * The members may be of one session or of several, also of sessions with different ensembles.
+ * InterProcessMultiLock does. A member is a mutex, a half of a read-write lock, or leases of a semaphore. The
+ * members may be of several sessions, also with different ensembles. All sessions have one environment.
  *
  * An acquire asks for the members one after the other, in the order of the bytes of their paths. A semaphore
  * is ordered by the path of its line, PATH/locks. So two programs whose sessions have one chroot, and that
- * name the same locks in different orders, do not wait for each other. Members with equal paths are asked for
- * in the order in which they were added. Such members must be of different ensembles, or under different
- * chroots. Two programs that add such members in different orders may wait for each other. A deadline ends
- * such a wait.
+ * add the same locks in different orders, do not deadlock. Members with equal paths are asked for in the
+ * order in which they were added. Such members must be of different ensembles, or under different chroots.
+ * Two programs that add such members in different orders may deadlock, until a deadline ends one of the
+ * acquires.
  *
- * If one member is refused, the members that were granted before are given back in reverse order. If one
- * is lost before all are granted, the others are given back, and the acquire asks for all of them again.
- * Once all are granted, the loss of one member is told as the loss of all.
+ * If one member is refused, the members that were granted before are given back in reverse order. If one is
+ * lost before all are granted, the others are given back, and the acquire asks for all of them again. Once
+ * all are granted, the loss of one member is told as the loss of all, if it is noticed (on_lost).
  *
- * Owners, callbacks and the validity of arguments are those of mutex.h. The caller allocates the struct
- * and the array of its members, and does not move either until the multi is closed. The fields of both
- * structs are private. Every function may be called from any thread, but those that add members: these
- * come first.
+ * Owners, callbacks and the validity of arguments are those of mutex.h. The caller allocates the struct and
+ * the array of its members, and does not move either until the multi is closed. The fields of both structs
+ * are private. Every function may be called from any thread, once the functions that add members have
+ * returned.
  *
  * A multi of this header is no transaction of ZooKeeper, as ls_session_multi() sends one. */
 #ifndef LOCKSTEP_MULTI_H
@@ -52,19 +52,20 @@ struct ls_multi_ops {
     /* Answers one ls_multi_acquire_start() that returned 0. */
     void (*on_done)(struct ls_multi *multi, uint64_t owner, const struct ls_multi_outcome *outcome);
 
-    /* Tells how the release of an owner's last level ended, once all members have answered. `rc` is 0, or
-     * the first code other than 0 that a member told (on_freed in mutex.h). */
+    /* Tells how the release of an owner's last level ended, once all members have answered. `rc` is 0, or the
+     * first code other than 0 of a member's release (ls_mutex_release_start() and on_freed in mutex.h). */
     void (*on_freed)(struct ls_multi *multi, uint64_t owner, int rc);
 
-    /* Tells that this member of the owner's hold is lost, and with it the hold. The other members are
-     * given back when on_lost begins. This callback is called once for a hold, unless a release has told
-     * its owner LS_ELOST before. It does not begin before on_done of that hold has returned. A hold is
-     * lost in these cases:
-     * - The ZooKeeper session of a member has ended, also because the session was closed.
+    /* Tells that this member of the owner's hold is lost, and with it the hold. The releases of the other
+     * members have begun when on_lost begins. This callback is called at most once for a hold: a release, or
+     * its on_freed, may tell LS_ELOST instead. It does not begin before on_done of that hold has returned. A
+     * hold is lost in these cases:
+     * - The ZooKeeper session of a member has ended, or the session was closed or has failed.
      * - ls_multi_close() has given the members back.
      * - Another client has deleted the node of a mutex or of a half of a read-write lock.
      *
-     * A lease whose node was deleted is not noticed. The release then tells LS_ELOST. */
+     * The deletion of a lease's node is not noticed. The release then tells LS_ELOST, unless the server's
+     * answer is lost. */
     void (*on_lost)(struct ls_multi *multi, uint64_t owner, int member);
 
     /* Warns an owner with a code of LS_WARN_LIST (error.h) other than LS_WARN_NODE_GONE, which on_lost
@@ -114,7 +115,7 @@ struct ls_multi {
 };
 
 /* Initialises a multi without members. `members` is the caller's array of `capacity` elements. `options` may
- * be NULL. Returns 0, or LS_EINVAL if there is no array or no capacity. */
+ * be NULL. Returns 0, or LS_EINVAL if `multi` or `members` is NULL or `capacity` is 0. */
 int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint32_t capacity,
                   const struct ls_multi_options *options);
 
@@ -123,8 +124,9 @@ int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint3
  * Returns the number of the member, which is 0 or above, or a negative code:
  * - LS_EOVERFLOW: the array of members is full.
  * - LS_EINVAL: the session has another environment than that of the other members.
- * - LS_EINVAL: a member with this session and this path exists.
- * - LS_EINVAL: the members have been asked for before, or the number of leases is 0 or above the capacity.
+ * - LS_EINVAL: a member with this session and this path exists. For a semaphore the path of its line counts.
+ * - LS_EINVAL: the members have been asked for before, or the multi is closed.
+ * - LS_EINVAL: the number of leases is 0 or above the capacity.
  * - LS_EINVAL, LS_EOVERFLOW, LS_ENOMEM: a code of ls_mutex_init(), ls_rwlock_init() or
  *   ls_semaphore_init(). */
 int ls_multi_add_mutex(struct ls_multi *multi, struct ls_session *session, const char *path);
@@ -134,25 +136,27 @@ int ls_multi_add_leases(struct ls_multi *multi, struct ls_session *session, cons
                         uint32_t capacity, uint32_t count);
 
 /* Closes a multi and all its members, as ls_mutex_close() closes a mutex. A release that is under way is
- * answered with LS_EUNSURE, a blocking one too. Returns 0, also if the multi was closed before. Inside a
- * callback the result is LS_EDEADLK, and nothing is closed. */
+ * answered by the close, a blocking one too, as a rule with LS_EUNSURE. Returns 0, also if the multi was
+ * closed before or has no members. Otherwise, inside a callback, the result is LS_EDEADLK, and nothing is
+ * closed. */
 int ls_multi_close(struct ls_multi *multi);
 
 /* ---- asynchronous core ---- */
 
-/* Asks for all members in the name of `owner`. `timeout_ms` is that of ls_mutex_acquire_start(), and
- * bounds the whole acquire. If the acquire begins, the function returns 0, and on_done follows exactly
- * once. If the owner holds the members already, its depth grows by 1, the function returns 1, and no
- * callback follows. If the multi has no members, the result is LS_EINVAL. The other results are those of
- * ls_mutex_acquire_start().
+/* Asks for all members in the name of `owner`. `timeout_ms` is that of ls_mutex_acquire_start(), and bounds
+ * the whole acquire. If the acquire begins, the function returns 0, and on_done follows exactly once. If the
+ * owner holds the members already, its depth grows by 1, the function returns 1, and no callback follows. If
+ * the multi has no members, the result is LS_EINVAL. The other results are those of ls_mutex_acquire_start()
+ * and ls_semaphore_acquire_start().
  *
  * The outcome that on_done gets is 0, LS_EBUSY, LS_ETIMEDOUT, LS_ECANCELED, LS_ENOMEM, or the code with
  * which a member was refused. In all cases but 0 the owner holds no member when on_done begins, and the
  * nodes of the members that were granted are being deleted. */
 int ls_multi_acquire_start(struct ls_multi *multi, uint64_t owner, int timeout_ms);
 
-/* Ends the pending acquire of `owner`; on_done with LS_ECANCELED follows. LS_ENOENT means that no acquire of
- * this owner is pending. LS_ECLOSED means that the multi is closed. */
+/* Ends the pending acquire of `owner`. on_done with LS_ECANCELED follows, or the blocking call returns
+ * LS_ECANCELED. LS_ENOENT means that no acquire of this owner is pending. LS_ECLOSED means that the multi is
+ * closed. */
 int ls_multi_cancel(struct ls_multi *multi, uint64_t owner);
 
 /* Gives one level of the owner's hold back. With the last level all members are given back, in the reverse of
@@ -183,8 +187,8 @@ int64_t ls_multi_token(const struct ls_multi *multi, uint64_t owner, int member)
 int ls_multi_counters(const struct ls_multi *multi, struct ls_mutex_counters *out);
 
 /* Does what ls_mutex_guard() does, for one member, for its first lease if the member has several. A
- * transaction with the checks of all members of one ensemble does not commit after one of them was lost.
- * If there is no such member, the result is LS_EINVAL. */
+ * transaction with such checks does not commit once one of the checked nodes is gone. If there is no such
+ * member, the result is LS_EINVAL. */
 int ls_multi_guard(const struct ls_multi *multi, uint64_t owner, int member, zoo_op_t *op, char *path,
                    size_t size);
 

@@ -94,10 +94,9 @@ struct ls_property {
      * EVENT_CRASHED. event->path is NULL. */
     void (*observe)(void *state, const struct event *event, struct ls_judge *judge);
 
-    /* Shows each zxid and each session id in the state by rename->zxid() and rename->session(), always in
-     * the same order. Each number is an int64_t in the state itself, aligned to 8 bytes; 0 stands for
-     * none. A search then counts states as one that differ only in an order-preserving renaming of these
-     * numbers. That makes some searches ten times smaller.
+    /* Shows each zxid and each session id in the state by rename->zxid() and rename->session(), always in the
+     * same order. Each number is an int64_t in the state itself, aligned to 8 bytes; 0 stands for none. A
+     * search then counts states as one that differ only in an order-preserving renaming of these numbers.
      *
      * - A judge with canon() compares zxids only with each other, and session ids only for equality.
      * - A judge that keeps no such number, and compares none in another way, has

@@ -3,16 +3,16 @@
 
 /* The interface between a lock recipe and its driver, which is a simulated world (below: a world).
  *
- * A recipe is one `struct ls_recipe` of plain functions over one state per process. It calls functions of
- * <zookeeper/zookeeper.h>, functions of <lockstep/env.h>, and those functions of the C library whose results
- * depend on their arguments alone.
+ * A recipe is one `struct ls_recipe` of plain functions over one state per process. It calls functions of its
+ * coordinator's client library, such as <zookeeper/zookeeper.h>, and functions of <lockstep/env.h>. Of the C
+ * library it calls those functions whose results depend on their arguments alone.
  *
  * No function of a recipe waits: it starts requests and returns. The recipe tells their results by
  * ls_report().
  *
  * The state:
  *
- * - The driver changes no byte of a state between start() and stop().
+ * - The driver changes no byte of a state between start() and stop(), unless it restores the whole world.
  * - A recipe keeps everything that changes in its state, or in memory that it allocates.
  * - A recipe frees what it has allocated before its stop() returns.
  * - A recipe never frees its state.
@@ -52,12 +52,12 @@ struct String_vector;
 enum ls_belief {
     LS_NOT_HELD = 0,
     LS_HELD = 1,
-    LS_UNKNOWN = 2, /* granted and not given back, but the safe time has run out or the link is down */
+    LS_UNKNOWN = 2, /* granted and not given back, but in doubt: for instance, the link is down */
 };
 
 /* Each kind with the fields of struct ls_report that it fills in. */
 enum ls_report_kind {
-    LS_REPORT_GRANTED,     /* an acquire succeeded: lock, owner, token (czxid of the contender node), depth */
+    LS_REPORT_GRANTED,     /* an acquire succeeded: lock, owner, token, depth */
     LS_REPORT_FAILED,      /* an acquire ended without the lock: lock, owner, rc (negative enum ls_err) */
     LS_REPORT_FREED,       /* a release is complete: lock, owner, rc */
     LS_REPORT_CONNECTED,   /* first connection of a session: session */
@@ -70,13 +70,13 @@ enum ls_report_kind {
     LS_REPORT_REVOKE,      /* a request to a holder to give its lock back: lock, owner, token of the hold */
     LS_REPORT_ASKED,       /* answer to a request by revoke(): lock, rc (LS_ENOENT: no such contender) */
     LS_REPORT_HOLD_LOST,   /* end of one hold whose session goes on: lock, owner, token of the hold */
-    LS_REPORT_CAPACITY,    /* another capacity of a lock that the process knows from now on: lock, rc */
+    LS_REPORT_CAPACITY, /* new capacity of a lock, which the process knows from now on: lock, rc (capacity) */
 };
 
 struct ls_report {
     enum ls_report_kind kind;
     int lock;        /* index into lock_paths of the configuration */
-    int owner;       /* number of the asking thread in its process, from 0 to 255 */
+    int owner;       /* number of the owner in its process, from 0 to 255 */
     int rc;          /* result code of the kind, 0 if it has none */
     int depth;       /* number of levels that the owner holds now */
     int64_t token;   /* fencing token of the hold; 0 = none */
@@ -110,7 +110,8 @@ enum ls_node_class {
 };
 
 /* The roles of timers. Without a clock, a poll or renewal that has fired fires again only after a change for
- * its process. While a timer is armed, a world is not at rest. These timers do not count:
+ * its process. Once a timer of LS_TIMER_WORK has fired, timers of that role wait for such a change, too.
+ * While a timer is armed, a world is not at rest. These timers do not count:
  *
  * - deadlines and upkeep,
  * - polls and renewals that have fired since the last change,
@@ -120,14 +121,16 @@ enum ls_timer_role {
     LS_TIMER_DEADLINE, /* ends the wait of a caller. A fault refuses the start of no other role than this */
     LS_TIMER_UPKEEP,   /* keeps a hold fresh, as long as it lasts */
     LS_TIMER_POLL,     /* looks whether the lock is free */
-    LS_TIMER_RENEWAL,  /* renews leases. While it is armed, a lease of the process ends by a fault alone */
-    LS_TIMER_STEP,     /* gives a thread of the process its next turn. It fires again without any change */
+    /* Renews leases. While it is armed, without a clock, no lease of the process ends by itself before more
+     * renewals in a row than `lease_misses` have failed. */
+    LS_TIMER_RENEWAL,
+    LS_TIMER_STEP, /* gives a thread of the process its next turn. It fires again without any change */
     /* Ends a belief before the end of the lease on which that belief rests. Without a clock: while this timer
      * is armed and the process is not paused, no lease of the process ends by itself. The timer fires only
      * while the process is cut off, or has neither a renewal armed nor a request without an answer. */
     LS_TIMER_LEASE,
-    /* Gives up on an answer. Without a clock it fires only while the process is cut off, or while a fault
-     * holds back all answers that the process awaits. */
+    /* Gives up on an answer. Without a clock it fires only while a fault, such as a cut-off, holds back all
+     * answers that the process awaits. */
     LS_TIMER_PATIENCE,
 };
 
@@ -203,17 +206,17 @@ struct ls_recipe {
 
     /* Gives one level of a hold back. If release() returns 0 for the last level, the owner no longer holds
      * the lock. A FREED report then follows. If its code is 0, the nodes of the hold are gone. No FREED
-     * report follows an inner level. Returns LS_ENOTOWNER if the owner does not hold the lock. */
+     * report follows an inner level. Returns LS_ENOTOWNER if the owner does not hold the lock, or a code such
+     * as LS_ELOST if it has lost its hold. */
     int (*release)(void *state, int lock, int owner);
 
-    /* Answers whether the owner holds the lock. query() is pure: it changes nothing and calls no function
-     * of ZooKeeper. */
+    /* Answers whether the owner holds the lock. query() is pure: it changes nothing and calls no function of
+     * the client library. */
     enum ls_belief (*query)(const void *state, int lock, int owner);
 
     /* Answers whether no clean-up is left over, such as a node to delete. A create that is under way for an
-     * ended acquire is clean-up too. idle() is pure like query(). NULL = a world asks nothing at rest. A
-     * world asks idle() at rest, where nothing is under way: a recipe that is not idle there violates
-     * contract_is_kept. */
+     * ended acquire is clean-up too. idle() is pure like query(). NULL = it is not asked. A world asks idle()
+     * at rest, where nothing is under way: a recipe that is not idle there violates contract_is_kept. */
     bool (*idle)(const void *state);
 
     /* Both or none; NULL = the recipe cannot guard writes.
@@ -327,8 +330,8 @@ struct ls_recipe {
     /* Answers whether the state is one that the recipe can be in: its invariants. NULL = the recipe has none.
      *
      * wrong() returns NULL, or a text that names what does not hold. wrong() is pure like query(). A world
-     * asks after start() and after each later function, callback and timer of the process, but not after
-     * stop(). A text violates contract_is_kept. */
+     * asks after start() and after each later function that is not pure, callback and timer of the process,
+     * but not after stop(). A text violates contract_is_kept. */
     const char *(*wrong)(const void *state);
 
     /* Sends a guarded write on the present handle, as zoo_amulti() does. NULL = the driver calls
@@ -344,9 +347,10 @@ struct ls_recipe {
     /* Kinds of lock that the recipe knows: LS_LOCK_BIT() of each. 0 stands for the mutex alone. */
     uint32_t kinds;
 
-    /* Tells the class of an ephemeral node. `below` is the node's path, relative to the path of a group of
-     * locks. If classify() is NULL, or all locks of the world are mutexes, each child is a contender of the
-     * group's first lock. The function classify() is pure, and looks at its arguments alone.
+    /* Tells the class of a node, which counts only if the node is ephemeral. `below` is the node's path,
+     * relative to the path of a group of locks. If classify() is NULL, or all locks of the world are mutexes,
+     * each child is a contender of the group's first lock. The function classify() is pure, and looks at its
+     * arguments alone.
      *
      * `*lock` is the index of the group's first lock. classify() sets it to the lock whose contender the
      * node is. */
@@ -365,8 +369,8 @@ struct ls_recipe {
      * nodes stand below the path itself. */
     const char *const *directories;
 
-    /* A hold of a lock with a count has one contender for each of its units. Its token is the czxid of the
-     * oldest of them. If false, a hold has one contender, whatever its count. */
+    /* A hold of a lock with a count has one contender for each of its units. The token of the hold is the
+     * czxid of the oldest contender. If false, a hold has one contender, whatever its count. */
     bool contender_per_unit;
 
     /* Nodes of the recipe queue: classify() says LS_NODE_QUEUED of them. The owner of the first node in
@@ -391,9 +395,9 @@ struct ls_recipe {
      * one alone.
      *
      * - set_capacity() takes no hold away.
-     * - From then on an acquire that waits is granted by the new capacity, also before set_capacity()
-     *   returns.
-     * - A negative code says that the capacity is as before.
+     * - From then on an acquire is granted by the new capacity. An acquire that waits may be granted before
+     *   set_capacity() returns.
+     * - A negative code says that the capacity is as before, and ends the run.
      *
      * Each process of a world is told by itself. After open(), and in the next start(), a lock has the
      * declared capacity. */

@@ -10,18 +10,18 @@
  *
  * Memory: the caller allocates the struct, keeps it at its address, and treats its fields as private.
  *
- * Threads: any thread may call any function of this header and of redis_mutex.h. One thread at a time uses
- * hiredis. With `attach` it is the thread of the application's loop (ls_redis_fd()). Otherwise it is one of
- * these:
+ * Threads: any thread may call any function of this header and of redis_mutex.h, unless its comment says
+ * otherwise. One thread at a time uses hiredis. With `attach` it is the thread of the application's loop
+ * (ls_redis_fd()). Otherwise it is one of these:
  * - The client's own thread, which connects, renews leases and calls back.
  * - A thread in ls_redis_mutex_acquire(), _try() or _release(), where such calls come close together. It
  *   sends, waits for replies and renews leases until its own call is answered. SIGPIPE is blocked meanwhile.
- *   It needs 32 KiB of stack. A signal handler that takes long on it delays renewals.
+ *   Such a thread needs 32 KiB of stack. A signal handler that takes long on such a thread delays renewals.
  *
  * Callbacks run with no lock of this library held, and one at a time for each client. They run on the
  * client's own thread or that of the loop, on a timer's thread, or on a thread inside a call of this library.
- * A callback may call every function that is not marked as blocking. A blocking function returns LS_EDEADLK
- * in a callback.
+ * In a callback, a function that may wait returns LS_EDEADLK, unless its mutex is closed. A callback may call
+ * all other functions.
  *
  * Fork and signals: as session.h says.
  *
@@ -75,9 +75,9 @@ struct ls_redis_options {
     uint32_t replicas;
     uint32_t replicas_ms;
 
-    /* Attaches a new connection to the loop of the application: redisLibeventAttach() or one of its sisters.
-     * NULL = the client has a thread of its own. `loop` is passed to it. The result 0 says that it was
-     * attached. */
+    /* Attaches a new connection to the loop of the application: redisLibeventAttach() or a like function of
+     * hiredis. NULL = the client has a thread of its own. `loop` is passed to it. The result 0 says that it
+     * was attached. */
     int (*attach)(struct redisAsyncContext *context, void *loop);
     void *loop;
 };
@@ -133,7 +133,8 @@ int ls_redis_init(struct ls_redis *redis, struct ls_env *env, const char *hosts,
 
 /* Starts a client: it begins to connect. Without `attach`, this starts the client's thread.
  *
- * LS_EINVAL: the client was started before. LS_ENOMEM: there is no memory, no thread or no descriptor. */
+ * LS_EINVAL: the client was started or closed before. LS_ENOMEM: there is no memory, no thread or no
+ * descriptor. */
 int ls_redis_start(struct ls_redis *redis);
 
 /* Closes a client. Mutexes of the client that are open are closed first (ls_redis_mutex_close()). Keys that
@@ -150,7 +151,7 @@ enum ls_redis_state ls_redis_state(const struct ls_redis *redis);
 /* Waits until the client is connected. A negative `timeout_ms` waits for ever. The result is one of these:
  * - 0: the client was connected when the function looked.
  * - LS_ETIMEDOUT: the time is over.
- * - LS_ECLOSED: the client is new, or was closed meanwhile.
+ * - LS_ECLOSED: the client is new or closed.
  * - LS_EAUTHFAILED, LS_EREFUSED: the client has failed: a server has refused the credentials or the database.
  * - LS_ENOMEM: there is no memory for a timer.
  * - LS_EDEADLK: the function was called inside a callback. */
@@ -160,7 +161,7 @@ int ls_redis_wait_connected(struct ls_redis *redis, int timeout_ms);
  *
  * The options name `attach`. The loop watches the descriptor ls_redis_fd() for input, and calls
  * ls_redis_process() when there is some. Then all calls of hiredis are made by the thread of the loop. That
- * thread must not make a blocking call of this library. */
+ * thread must make no call of this library that waits, apart from ls_redis_close(). */
 
 /* Returns the descriptor, or -1 if the client is not started or has a thread of its own. */
 int ls_redis_fd(const struct ls_redis *redis);

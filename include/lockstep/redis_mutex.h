@@ -18,12 +18,13 @@
  *
  * Belief: an owner may believe in its hold until nine tenths of the lease have passed since the last answered
  * request for it was sent. A client renews the lease when a third of it has passed. If no answer comes in
- * time, on_lost tells the owner before the lease can end at a server whose clock runs right. A process that
- * was stopped may find its belief over: ls_redis_mutex_query() looks at the clock.
+ * time, on_lost tells the owner after nine tenths of the lease. A process that was stopped then is told
+ * later, but ls_redis_mutex_query() looks at the clock.
  *
- * Losses of a server: a server may lose a key that is held, by a failover, a restart, an eviction, or a
- * jump of its clock. Then two owners hold. A resource that compares fencing tokens refuses the first of
- * them, unless the counter was lost too. The page docs/operating-redis.md tells how a deployment avoids that.
+ * Losses of a server: a server may lose a key that is held, by a failover, a restart, an eviction, or a jump
+ * of its clock. Then two owners may hold. A resource that compares fencing tokens refuses the first of them
+ * once it has seen the token of the second, unless the counter was lost too. The page docs/operating-redis.md
+ * tells how a deployment avoids that.
  *
  * The caller allocates the struct and does not move it until it is closed. The fields of the struct are
  * private. `ops` must stay valid until ls_redis_mutex_close() has returned. The arguments of a callback are
@@ -92,10 +93,10 @@ int ls_redis_mutex_init(struct ls_redis_mutex *mutex, struct ls_redis *redis, co
  * - Releases that are under way are answered with LS_EUNSURE.
  *
  * The callbacks of these answers run during the close. After ls_redis_mutex_close() has returned, no callback
- * of this mutex runs. ls_redis_mutex_close() does not wait for a server. It returns 0, also if the mutex was
- * closed before. If two threads close a mutex at once, both return when it is closed. While a thread closes
- * the mutex, the functions below answer as if it were closed. Inside a callback ls_redis_mutex_close()
- * returns LS_EDEADLK and closes nothing. */
+ * of this mutex runs. The close waits for a callback that is running, but not for a server. It returns 0,
+ * also if the mutex was closed before. If two threads close a mutex at once, both return when it is closed.
+ * While a thread closes the mutex, the functions below answer as if it were closed. Inside a callback
+ * ls_redis_mutex_close() of an open mutex returns LS_EDEADLK and closes nothing. */
 int ls_redis_mutex_close(struct ls_redis_mutex *mutex);
 
 /* ---- asynchronous core ---- */
@@ -119,7 +120,7 @@ int ls_redis_mutex_close(struct ls_redis_mutex *mutex);
  * The outcome that on_done gets is 0, LS_EBUSY, LS_ETIMEDOUT, or one of these:
  * - LS_ECANCELED: ls_redis_mutex_cancel() ended the acquire.
  * - LS_EREFUSED: the server refused the database, or the request, as for a key of another type. Or the
- *   acquire was a try, and too few replicas had the grant.
+ *   acquire was a try, and the server could not do the request now, or too few replicas had the grant.
  * - LS_EAUTHFAILED: the server refused the credentials.
  * - LS_ECLOSED: the mutex or its client was closed. */
 int ls_redis_mutex_acquire_start(struct ls_redis_mutex *mutex, uint64_t owner, int timeout_ms);

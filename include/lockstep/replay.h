@@ -30,7 +30,7 @@ extern "C" {
 
 enum ls_replay_verdict {
     LS_REPLAY_HOLDS,      /* judged, and not violated */
-    LS_REPLAY_NOT_JUDGED, /* not violated, but a premise was never met: the run says nothing about it */
+    LS_REPLAY_NOT_JUDGED, /* not violated, but the premise of a judged property was never met */
     LS_REPLAY_VIOLATED,   /* violated, whatever came after */
     LS_REPLAY_LIMIT, /* no verdict: the world met a limit or an unsupported call, or does not come to rest */
 };
@@ -62,8 +62,8 @@ struct ls_replay_result {
     char text[LS_REPLAY_TEXT_MAX];
 };
 
-/* Does a run and judges it. Returns 0 and fills in *result, or one of these. Then `text` says why, and the
- * rest of *result has no meaning.
+/* Does a run and judges it. Returns 0 and fills in *result, or one of these. After an error `text` says why,
+ * and the rest of *result has no meaning.
  *
  * - LS_EINVAL: the scenario, the property or another part cannot be understood.
  * - LS_ENOMEM: memory is short, or no world can be made. */

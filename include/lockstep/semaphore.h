@@ -10,8 +10,8 @@
  * struct ls_mutex for the functions of mutex.h. A lease is bound to no thread: any thread may release it.
  *
  * An acquire asks for one lease or for several, and gets all of them or none. Afterwards each lease is
- * released, and may be lost, by itself. Acquires are served in the order in which they were begun,
- * whatever the number of leases that they ask for.
+ * released, and may be lost, by itself. Acquires are served in the order of their nodes in the line, whatever
+ * the number of leases that they ask for.
  *
  * All clients of a path must know the same capacity. It is fixed in the programs, or it stands in a shared
  * count, which ls_semaphore_follow() reads. docs/which-lock.md describes the effect of different
@@ -56,8 +56,8 @@ int ls_semaphore_init(struct ls_semaphore *semaphore, struct ls_session *session
 
 /* Sets the capacity from now on, for instance when a number changes that all clients read. Acquires that wait
  * go on if there is room now. Leases that are held stay held, also if they are more than the capacity. An
- * acquire that waits for more leases than the capacity goes on waiting, and so do all behind it. Returns 0
- * or one of these:
+ * acquire that waits for more leases than the capacity is not granted, nor is any behind it, before the
+ * capacity grows or the acquire ends. Returns 0 or one of these:
  * - LS_EINVAL: the new capacity is 0 or above LS_SEMAPHORE_CAPACITY_MAX.
  * - LS_ECLOSED: the semaphore is closed. */
 int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity);
@@ -66,23 +66,24 @@ int ls_semaphore_set_capacity(struct ls_semaphore *semaphore, uint32_t capacity)
  * ls_semaphore_follow(). The function may call any function of this library that does not wait. */
 typedef void (*ls_capacity_fn)(struct ls_semaphore *semaphore, void *user, uint32_t capacity);
 
-/* Follows a shared count from now on: the node `path` holds the capacity, as Curator's SharedCount writes
- * it. Its contents are four bytes, the highest first. The function only begins to read. The capacity is
- * that of ls_semaphore_init() until the node has been read.
+/* Follows a shared count from now on: the node `path` holds the capacity, as Curator's SharedCount writes it.
+ * The node's contents are four bytes, the highest first. The function only begins to read. The capacity stays
+ * as it is until the node has been read.
  *
- * - `changed` is called after each change of the capacity. It may be NULL.
+ * - `changed` is called after the count has changed the capacity. Changes that follow fast may be told as
+ *   one. `changed` may be NULL.
  * - The semaphore follows the count until it is closed, in later ZooKeeper sessions too.
  * - While the node is missing, may not be read, or contains no number from 1 to LS_SEMAPHORE_CAPACITY_MAX,
  *   the capacity stays as it is.
  * - The library never writes the node, and never creates it.
- * - What ls_semaphore_set_capacity() sets is replaced when the count is read next.
+ * - If the count is read later and is a capacity, it replaces the capacity of ls_semaphore_set_capacity().
  *
  * Returns 0 or one of these:
- * - LS_EINVAL: the path is NULL or malformed, or longer than LS_MUTEX_PATH_SIZE_MAX.
+ * - LS_EINVAL: the path is NULL or malformed, or longer or deeper than the constants of mutex.h allow.
  * - LS_EALREADY: the semaphore follows a count already.
  * - LS_EOVERFLOW: with one more watch, the session's watches would exceed options.maxbuffer.
  * - LS_ENOMEM: there is no memory for the count.
- * - LS_ECLOSED: the semaphore is closed or is being closed. */
+ * - LS_ECLOSED: the semaphore is closed or is being closed, or its session on loan is being closed. */
 int ls_semaphore_follow(struct ls_semaphore *semaphore, const char *path, ls_capacity_fn changed, void *user);
 
 /* Closes a semaphore, as ls_mutex_close() closes a mutex, and returns what ls_mutex_close() returns. */
@@ -96,8 +97,9 @@ int ls_semaphore_close(struct ls_semaphore *semaphore);
  * - LS_EALREADY: a lease with one of the numbers is held, or is asked for by the first acquire in line.
  * - LS_EALREADY: an acquire with this first number is pending.
  *
- * With a `timeout_ms` of 0 the acquire also ends with LS_EBUSY if another acquire is in line. The outcome
- * that on_done gets may also be LS_EALREADY: another acquire was granted a lease with one of the numbers. */
+ * With a `timeout_ms` of 0 the acquire also ends with LS_EBUSY if another acquire is ahead in line. The
+ * outcome that on_done gets may also be LS_EALREADY: an earlier acquire of this struct has a lease with one
+ * of the numbers. */
 int ls_semaphore_acquire_start(struct ls_semaphore *semaphore, uint64_t first, uint32_t count,
                                int timeout_ms);
 

@@ -3,25 +3,26 @@
 
 /* A session: the object by which locks use a ZooKeeper ensemble.
  *
- * Handles: a session outlives its handles. When its ZooKeeper session expires, a session tells its listeners
- * LS_SESSION_LOST once. A session closes the handle of an expired session before it opens the next one (F32,
- * F87). A session learns from session events alone whether its own handle is connected, never from
- * zoo_state() (F3).
+ * Handles: a session opens its own handles, or uses a handle on loan (below). If the ZooKeeper session of an
+ * own handle expires, the session closes the handle, and then opens the next one (F32, F87). Without a loan,
+ * only a session event makes the state LS_STATE_CONNECTED, never zoo_state() (F3).
  *
  * Memory: the caller allocates the struct, keeps it at its address, and treats its fields as private.
  *
- * Threads: any thread may call any function of this header. A thread that may be inside a call must not be
- * cancelled.
+ * Threads: any thread may call any function of this header, but ls_loan_on_event() is for the handle's
+ * completion thread. A thread that may be inside a call must not be cancelled.
  *
- * Callbacks run with no lock of this library held. The callbacks of one session run one at a time. A
- * callback runs on the client's completion thread, a timer's thread, or a thread inside a call of this
- * library. A thread that delivers callbacks goes on until none is queued. A thread inside a blocking
- * function runs no callback, unless the function starts or closes something; a timer's thread runs callbacks
- * in its place. A blocking function of mutex.h other than ls_mutex_close() returns when its own answer is
- * there. A callback may call every function that is not marked as blocking. A function that is marked as
- * blocking returns LS_EDEADLK in a callback.
+ * Callbacks are the functions of listeners, logs and locks, and those of type ls_revoke_fn and
+ * ls_capacity_fn. The completion of ls_session_multi() is no callback in this sense. Callbacks run with no
+ * lock of this library held. The callbacks of one session run one at a time. A callback runs on the client's
+ * completion thread, a timer's thread, or a thread inside a call of this library. A thread that delivers
+ * callbacks goes on until none is queued. A thread that waits for an answer leaves callbacks to a timer's
+ * thread. If there is no memory for a timer, or if the session is closed, the thread runs them itself.
  *
- * Fork: a child must neither use nor close an object that it has inherited; it opens its own.
+ * In a callback, a function that may wait returns LS_EDEADLK, unless its object is closed or an argument is
+ * invalid. The comments of these functions name LS_EDEADLK. A callback may call all other functions.
+ *
+ * Fork: a child must neither use nor close an object that it has inherited (env_pthread.h).
  *
  * Signals: no function of this header may be called in a signal handler. A signal ends no blocking call.
  *
@@ -63,17 +64,21 @@ enum ls_retry_kind {
 
 /* A retry policy: exponential back-off.
  *
- * The delay before repetition n, counted from 0, is base_ms * 2^n. No delay is longer than delay_ms_max. A
- * random part of up to jitter_percent is taken off each delay.
+ * The delay before repetition n, counted from 0, is base_ms * 2^n, but at most delay_ms_max. A random part of
+ * up to jitter_percent is taken off each delay. With LS_RETRY_ELAPSED no delay ends later than elapsed_ms_max
+ * after the first failure. A session may stop counting n at 12 or above, where the default delay does not
+ * grow.
  *
- * The policy governs how often, and after which delays, a session tries to open a handle. The policy governs
- * likewise the repetition of requests that a connected server did not take. A broken link uses up no attempt,
- * because the client library repairs it. Requests that were lost with the link are repeated when it is back.
+ * The policy governs how often, and after which delays, a session tries to open its next handle. The policy
+ * governs likewise the repetition of an acquire's requests that have failed on a live link and may succeed
+ * later. Requests of an acquire that were lost with the link are repeated when it is back, and use up no
+ * attempt. There is one exception: after eight creates in a row that were lost with the link and not applied,
+ * the policy governs each further create of that acquire. LS_RETRY_ELAPSED then counts as LS_RETRY_FOREVER.
  *
- * The janitor removes what ended acquires and releases leave behind. The janitor repeats its attempts after
- * the delays of the policy. While the session lives, the janitor gives up nothing that the server does not
- * refuse, whatever the kind of the policy. Failures of the janitor use up no attempt of an acquire. Delays of
- * the janitor delay no acquire. */
+ * The janitor removes the nodes and watches that ended acquires and releases leave behind. The janitor
+ * repeats its attempts after the delays of the policy. While the ZooKeeper session lives, the janitor gives
+ * up only if the server refuses a request for good, whatever the kind of the policy. Failures of the janitor
+ * use up no attempt of an acquire. */
 struct ls_retry_policy {
     enum ls_retry_kind kind;
     uint32_t base_ms;        /* first delay in ms; 0 = 100 */
@@ -85,8 +90,8 @@ struct ls_retry_policy {
 
 /* Returns the delay in ms before repetition `attempt`, counted from 0, or -1 to give up. The result depends
  * on the arguments alone. `elapsed_ms` is the time since the first failure, and `random` are any 32 random
- * bits. If `policy` is NULL, it is LS_RETRY_FOREVER with the default delays. No delay of LS_RETRY_ELAPSED
- * ends after `elapsed_ms_max`. */
+ * bits. If `policy` is NULL, it is LS_RETRY_FOREVER with the default delays. With LS_RETRY_ELAPSED,
+ * `elapsed_ms` plus the delay is at most `elapsed_ms_max`. */
 int64_t ls_retry_delay_ms(const struct ls_retry_policy *policy, uint32_t attempt, int64_t elapsed_ms,
                           uint32_t random);
 
@@ -99,19 +104,19 @@ enum ls_session_event {
     LS_SESSION_LOST,          /* the ZooKeeper session is dead, and all held locks are lost */
     LS_SESSION_READ_ONLY,     /* connected to a server without a quorum, to which no requests are sent */
     LS_SESSION_AUTH_FAILED, /* terminal: credentials refused (F25); held locks are lost; only close is left */
-    LS_SESSION_GAVE_UP,     /* terminal: no handle could be had, by the retry policy or for lack of memory */
+    LS_SESSION_GAVE_UP,     /* terminal: the retry policy is exhausted, or memory is short */
     LS_SESSION_IDLE,        /* the janitor has nothing left to remove */
 };
 
 struct ls_session_ops {
-    /* `session_id` is the id of the ZooKeeper session that the event is about, 0 if none. The listener may
-     * remove itself. */
+    /* `session_id` is the id of the ZooKeeper session that the event is about, 0 if there is none or it is
+     * not known. The listener may remove itself. */
     void (*on_event)(struct ls_session *session, struct ls_session_listener *listener,
                      enum ls_session_event event, int64_t session_id);
 };
 
-/* Private: a constant of the caller, as its distance from a constant of this library. Unlike a pointer, the
- * distance is the same wherever a program is loaded. */
+/* Private: an object of the caller, as its distance from a constant of this library. If one executable
+ * contains both, the distance does not depend on the load address. */
 struct ls_ref {
     intptr_t distance; /* distance in bytes; 0 = no constant */
 };
@@ -136,22 +141,24 @@ struct ls_auth {
 struct ls_session_options {
     const struct ls_retry_policy *retry; /* NULL: delays from 100 ms to 10 s, for ever */
 
-    /* Belief of a holder: how long after the send of the last answered write or sync ls_mutex_query() says
-     * LS_HELD. The margin is a percentage of the negotiated timeout. A margin of 0 stands for 50. If the
-     * margin is above 100, ls_session_init() answers LS_EINVAL. */
+    /* Longest belief of a holder, counted from the send of a write or sync whose answer has proved the
+     * session. For so long ls_mutex_query() may return LS_HELD. The margin is a percentage of the negotiated
+     * timeout. A margin of 0 stands for 50. If the margin is above 100, ls_session_init() returns
+     * LS_EINVAL. */
     uint32_t margin_percent;
 
-    /* False: while a lock is held, the session sends a sync each sixth of the timeout. True: the session
-     * sends no such sync, so the belief of a quiet holder ends margin_percent after its last answer. */
+    /* False: while a lock is held and the link is up, the session sends a sync about each sixth of the
+     * timeout, which renews the belief. True: the session sends no such sync. The belief ends if the process
+     * sends no other write or sync within the margin. */
     bool no_refresh;
 
     bool read_only; /* read-only servers are accepted (ZOO_READONLY) */
 
     /* Credentials, added to each new handle in this order before its first request. The session adds the
      * credentials once to a handle: the client library repeats them at each later connection. If the server
-     * refuses one, the session ends with LS_SESSION_AUTH_FAILED (F25). Pending and later acquires are then
-     * answered with LS_EAUTHFAILED. A server may accept a wrong password for a new user, as it does with
-     * "digest". The first node that this user may not touch is then answered with LS_ENOAUTH. */
+     * refuses one, the session ends with LS_SESSION_AUTH_FAILED (F25). Pending and later acquires then end
+     * with LS_EAUTHFAILED. With the scheme "digest", a server accepts a wrong password as that of another
+     * user. An acquire for which this user lacks a permission ends with LS_ENOAUTH. */
     const struct ls_auth *auth;
     int auth_count; /* number of credentials, at most 255 */
 
@@ -160,26 +167,33 @@ struct ls_session_options {
     const struct ACL_vector *acl;
 
     /* Certificates as zookeeper_init_ssl() takes them, "ca.crt,client.crt,client.pem,password". NULL: no TLS.
-     * If the client library was built without TLS, ls_session_init() answers LS_EUNSUPPORTED. */
+     * If `tls` is set, and the client library was built without TLS, ls_session_init() returns
+     * LS_EUNSUPPORTED. */
     const char *tls;
 
     struct ls_log *log;                   /* NULL: no line is logged */
     struct ls_session_counters *counters; /* NULL: no event is counted */
 
     /* Longest request in bytes that the servers take, their jute.maxbuffer. A maximum of 0 stands for
-     * 1048575, their default. All watches of a handle must fit into one request, or the link breaks for ever
-     * (F78). An acquire whose watch does not fit is answered with LS_EOVERFLOW. A pending acquire counts with
-     * its chroot, its path and 61 bytes. If the predecessor's name is longer than its own, an acquire counts
-     * with the longer name. A revocable hold counts like a pending acquire. Other holds count nothing.
-     * Contents or an ACL that do not fit are answered with LS_EOVERFLOW. Watches that an application sets
-     * itself, on a handle on loan, are not counted. */
+     * 1048575, their default. All watches of a handle must fit into one request, or each reconnect breaks the
+     * link again (F78). An acquire whose watch does not fit ends with LS_EOVERFLOW.
+     *
+     * - A pending acquire counts with its chroot, its path and 61 to 64 bytes. If the predecessor's name is
+     *   longer than its own, it counts with the longer name.
+     * - A revocable hold counts like a pending acquire. Other holds of a mutex count nothing.
+     * - An ended acquire counts until its node and its watch are gone.
+     * - A shared count of a semaphore counts with its chroot, its path and 4 bytes.
+     * - Watches that an application sets itself, on a handle on loan, are not counted.
+     *
+     * For contents or an ACL that do not fit, ls_mutex_set_contents() or ls_mutex_init() returns
+     * LS_EOVERFLOW. */
     uint32_t maxbuffer;
 };
 
 /* ---- the object ---- */
 
-/* Longest session timeout in ms that can be asked for. The client library computes with twice as many in an
- * int, and never connects with more. */
+/* Longest session timeout in ms that can be asked for. The client library computes twice the timeout in an
+ * int. */
 #define LS_SESSION_TIMEOUT_MS_MAX 1073741823
 
 enum ls_session_state {
@@ -188,7 +202,7 @@ enum ls_session_state {
     LS_STATE_CONNECTED,  /* the handle is connected */
     LS_STATE_READ_ONLY,  /* the handle is connected to a read-only server */
     LS_STATE_SUSPENDED,  /* the link of the handle is broken */
-    LS_STATE_LOST,       /* the ZooKeeper session has expired, and the next handle is not open yet */
+    LS_STATE_LOST,       /* there is no live handle, and the next one is not open yet */
     LS_STATE_FAILED,     /* LS_SESSION_AUTH_FAILED or LS_SESSION_GAVE_UP has ended the session */
     LS_STATE_CLOSED,     /* the session is closed */
 };
@@ -215,9 +229,10 @@ struct ls_session {
     int64_t id;                            /* ZooKeeper session id, 0 while there is none */
     int64_t told_id;                       /* session id that listeners were told last, 0 after its loss */
     uint64_t reserved;                     /* bytes of all watches that claims have or may need */
-    struct ls_stamp stamps[2]; /* send times: of the last write or sync that proved the session, [slot], and
-                                  of the measured one, [!slot] */
-    struct ls_stamp failing;   /* time of the first failure in a row */
+    /* send times: [slot] of the write or sync that proved the session last, [!slot] of the one that
+     * `measured` counts to */
+    struct ls_stamp stamps[2];
+    struct ls_stamp failing; /* time of the first failure in a row */
     struct ls_timer reopen_timer;
     struct ls_timer retry_timer;
     struct ls_timer create_timer;   /* for claims that were set aside */
@@ -228,7 +243,7 @@ struct ls_session {
     int32_t negotiated_ms;     /* timeout in ms that the server granted; 0 while there is no session */
     uint32_t events;           /* queue of events to deliver, four bits each, the lowest first */
     uint32_t unanswered;       /* number of writes and syncs in flight */
-    uint32_t measured;         /* number of answers up to the one whose send was stamped; 0 = none */
+    uint32_t measured;         /* number of answers to come up to that of the stamped request; 0 = none */
     uint16_t leftovers;        /* number of claims that the janitor has */
     uint16_t retries;          /* number of failed attempts in a row, saturated */
     uint8_t sweeps;            /* number of failed attempts of the janitor in a row, saturated */
@@ -256,42 +271,43 @@ struct ls_session {
  * timeout that each handle asks for, 1 to LS_SESSION_TIMEOUT_MS_MAX. The server clamps the timeout (F26).
  * `options` may be NULL. `hosts`, `options` and `env` must outlive the session.
  *
- * LS_EINVAL: an argument is missing or out of range. LS_EUNSUPPORTED: the options ask for TLS, and the client
- * library has none. */
+ * LS_EINVAL: an argument is missing or out of range, or a credential is malformed. LS_EUNSUPPORTED: the
+ * options ask for TLS, and the client library has none. */
 int ls_session_init(struct ls_session *session, struct ls_env *env, const char *hosts, int timeout_ms,
                     const struct ls_session_options *options);
 
 /* Opens the first handle. Blocking, while the client library looks up the servers' names. The session
- * connects in the background. Locks may be asked for at once.
+ * connects in the background. Locks may be asked for at once. Returns 0 or one of these:
+ * - LS_EINVAL: the session is not new, or the connect string is malformed.
+ * - LS_EZK: the client library refused, for instance because a name cannot be looked up now.
+ * - LS_ENOMEM: there is no memory for the handle, or for the timer that opens the next one.
+ * - LS_EDEADLK: the function was called in a callback.
  *
- * LS_EINVAL: the session is not new. LS_EINVAL also: the connect string is malformed. LS_EZK: the client
- * library refused, for instance because a name cannot be looked up now. LS_EDEADLK: ls_session_start() was
- * called in a callback. After such an error a new session is still new, and may be started again. LS_ENOMEM:
- * there is no memory for the handle. If it is the timer for the next handle that finds no memory, the session
- * has failed, and only close is left. Acquires that other threads began meanwhile are answered with the error
- * of the start. */
+ * After an error a new session is still new, and may be started again, unless it was closed meanwhile. After
+ * LS_ENOMEM for the timer it has failed, and only close is left. Acquires that other threads began meanwhile
+ * end with the error of the start. */
 int ls_session_start(struct ls_session *session);
 
 /* Closes a session in any state. Pending acquires are answered with LS_ECLOSED before the handle is closed. A
  * connected session frees held locks at once. Without a connection the server frees them at the end of the
  * session's timeout (F22). No callback runs after the close has returned. Blocking, up to some seconds (F20).
- * Two threads may close a session at once: both return when it is closed. The mutexes of a session must be
- * closed before its memory goes.
+ * If two threads close a session at once, the second one waits for the first one. The mutexes of a session
+ * must be closed before its memory goes.
  *
- * Returns 0 also if the session is closed already. LS_EDEADLK: ls_session_close() was called in a callback.
+ * Returns 0, also if the session is closed already; or LS_EDEADLK in a callback, and closes nothing.
  *
  * With a handle on loan, the close removes the nodes of the session's locks while the handle is connected.
- * The close waits until all requests of the session are answered. If the link is dead, the client library
- * answers them within two thirds of the timeout. LS_EUNSURE: the session is closed, and nodes stay until the
- * handle's ZooKeeper session ends. Nodes stay if the link is broken, if the server refuses to remove them, or
- * if memory is short. LS_ELOST: the session is not closed, because its handle died meanwhile. Close that
- * handle, then call ls_session_close() again. */
+ * The close waits until all requests of the session's locks are answered, or the handle is dead. If the link
+ * is dead, the client library answers them within two thirds of the timeout. LS_EUNSURE: the session is
+ * closed, and nodes may stay until the handle's ZooKeeper session ends. Nodes may stay if the link is broken,
+ * if the server refuses to remove them, or if memory is short. LS_ELOST: the session is not closed, because
+ * its handle died with requests in flight. Close that handle, then call ls_session_close() again. */
 int ls_session_close(struct ls_session *session);
 
 /* ---- a handle of the application's ----
  *
- * A session can use a handle on loan: one that the application opens, uses for other things, and closes
- * itself. The library never closes a handle on loan. The library leaves the watcher and the context of a
+ * A session can use a handle on loan: one that the application opens and closes, and may use for other
+ * things. The library never closes a handle on loan. The library leaves the watcher and the context of a
  * handle on loan as they are. The application tells the session what that watcher hears: it calls
  * ls_loan_on_event() for each event of type ZOO_SESSION_EVENT, in their order. If a broken link is not told,
  * a holder believes too long.
@@ -300,13 +316,13 @@ int ls_session_close(struct ls_session *session);
  * the session is the handle's, whatever ls_session_init() was given. Call ls_loan_init() before the handle is
  * opened, so that its watcher has a loan to tell. Call ls_session_lend() in place of ls_session_start(). When
  * the handle's ZooKeeper session expires, the session stays LS_STATE_LOST until the next handle is lent.
- * Pending acquires wait for that handle and queue again. Close the dead handle with zookeeper_close(),
- * outside its callbacks, before the next one is lent. Close the session before a handle that lives, and after
- * a handle that is dead.
+ * Pending acquires wait for that handle and queue again, unless their `timeout_ms` is 0. Close the dead
+ * handle with zookeeper_close(), outside its callbacks, before the next one is lent. Close the session before
+ * a handle that lives, and after a handle that is dead.
  *
  * Blocking calls of this library wait for answers that come on the handle's completion thread. The
- * application's watchers and completions on that handle must make no blocking call. The library does not
- * notice such a call. */
+ * application's watchers and completions on that handle must make no blocking call of this library. The
+ * library may not notice such a call. */
 
 /* One loan of a handle: caller-owned, with private fields. The loan and the environment must outlive the
  * handle, because an event may still be under way when the session is closed. The next handle may have the
@@ -321,14 +337,18 @@ void ls_loan_init(struct ls_loan *loan, struct ls_env *env);
 
 /* Lends the session a handle that is not dead. A handle that is connected already is of use at once.
  *
- * LS_EINVAL: the session is neither new nor on loan and lost. LS_EINVAL also: the options name credentials or
- * TLS, which are the application's to give. LS_EINVAL also: the loan is of another environment. LS_ELOST: the
- * handle's ZooKeeper session has expired. LS_EAUTHFAILED: the server has refused the handle's credentials. */
+ * Returns 0 or one of these:
+ * - LS_EINVAL: an argument is NULL, or the loan is of another environment.
+ * - LS_EINVAL: the session is neither new nor on loan and lost, or it is being closed.
+ * - LS_EINVAL: the options name credentials or TLS, which are the application's to give.
+ * - LS_ELOST: the handle's ZooKeeper session has expired.
+ * - LS_EAUTHFAILED: the server has refused the handle's credentials. */
 int ls_session_lend(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh);
 
-/* Tells the session what the watcher of its handle has heard. Events of other types are passed over. Events
- * of other handles are passed over, too. The call comes on the handle's completion thread. The call is legal
- * as long as the loan lives: before a handle is lent, and after the session was closed. */
+/* Tells the session an event that the watcher of its handle has heard. Events of a type other than
+ * ZOO_SESSION_EVENT are passed over, and so are events of handles that are not lent now. The handle's
+ * completion thread makes the call. The call is legal as long as the loan lives, also before a handle is lent
+ * and after the session was closed. */
 void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state);
 
 /* ---- guarded writes ---- */
@@ -336,41 +356,45 @@ void ls_loan_on_event(struct ls_loan *loan, zhandle_t *zh, int type, int state);
 /* Sends `count` operations in one multi on the session's handle, as zoo_amulti() does. The function is
  * made for writes with the check of ls_mutex_guard(). The function is legal in callbacks.
  *
- * zoo_amulti() itself ends the process with SIGABRT if the handle is dead or a path is malformed. A
- * question before it, such as is_unrecoverable(), leaves time for the handle to die. ls_session_multi()
- * sends nothing unless the handle is connected. The process still ends if the link breaks, is made again
- * and is refused, all during this call. The process still ends, too, if the server refuses credentials at
- * this moment.
+ * zoo_amulti() itself may end the process with SIGABRT if the handle is dead or a path is malformed. A
+ * question before it, such as is_unrecoverable(), leaves time for the handle to die. ls_session_multi() sends
+ * nothing unless the handle is connected. The process may still end if the link breaks, is made again and is
+ * refused, all during this call. The process may still end, too, if the server refuses credentials during
+ * this call.
  *
- * `completion` is called once if the answer was 0. The client library calls `completion` on the thread of
- * all callbacks of the handle, or inside ls_session_close(). `completion` must not wait for anything.
- * `results` and the buffers of the operations must live until then. `ops` and their paths are copied.
+ * `completion` is called once if the result was 0. The client library calls `completion` on the handle's
+ * completion thread, or on the thread that closes the handle. The session closes its own handle in
+ * ls_session_close(), or on a timer's thread after the end of the ZooKeeper session. `completion` must not
+ * wait for anything. `results` and the buffers of the operations must live until then. `ops` and their paths
+ * are copied.
  *
- * LS_ECLOSED: the session is not connected or the handle is dead, and nothing was sent. LS_EINVAL: a path
- * is malformed, and nothing was sent. LS_EINVAL also: an operation is of no known kind. LS_EINVAL also: an
- * argument is missing. LS_EZK: the client library refused the operations. */
+ * After another result than 0 nothing was sent:
+ * - LS_ECLOSED: the session is not connected, or the handle is dead.
+ * - LS_EINVAL: an argument is missing, `count` is below 1, a path is malformed, or an operation is of no
+ *   known kind.
+ * - LS_EZK: the client library refused the operations. */
 int ls_session_multi(struct ls_session *session, int count, const zoo_op_t *ops, zoo_op_result_t *results,
                      void_completion_t completion, const void *data);
 
 /* Readies a listener with these functions. `ops` must outlive the listener. */
 void ls_session_listener_init(struct ls_session_listener *listener, const struct ls_session_ops *ops);
 
-/* Adds a listener, which hears of all events from now on. Listeners hear of an event in the order in which
- * they were added. Adding a listener twice is an error of the caller. */
+/* Adds a listener, which hears of all events that are delivered from now on. Listeners hear of an event in
+ * the order in which they were added. Adding a listener twice is an error of the caller. */
 void ls_session_listener_add(struct ls_session *session, struct ls_session_listener *listener);
 
-/* Removes a listener, which hears of no event from now on. Outside callbacks the call waits until a running
- * callback has returned, so that the listener's memory may be freed then. */
+/* Removes a listener, which hears of no event from now on. Outside callbacks the call waits until no callback
+ * of the session runs, so that the listener's memory may be freed then. */
 void ls_session_listener_remove(struct ls_session *session, struct ls_session_listener *listener);
 
 /* Returns the state of the session at this moment. */
 enum ls_session_state ls_session_state(const struct ls_session *session);
 
-/* Waits until the session is connected. `timeout_ms` says how long, as for ls_mutex_acquire_start(). The
- * result is one of these:
+/* Waits until the session is connected. `timeout_ms` says how long: below 0 without a bound, 0 not at all.
+ * The result is one of these:
  * - 0: the session was connected when the function looked.
  * - LS_ETIMEDOUT: the time is over.
- * - LS_ECLOSED: the session is new, or was closed meanwhile.
+ * - LS_ECLOSED: the session is new or closed, or is on loan and being closed.
  * - LS_EAUTHFAILED, LS_EGAVEUP: the session has failed for this reason.
  * - LS_ENOMEM: there is no memory for a timer, or the session has failed for want of memory.
  * - LS_EDEADLK: the function was called inside a callback. */
@@ -380,11 +404,11 @@ int ls_session_wait_connected(struct ls_session *session, int timeout_ms);
 int64_t ls_session_id(const struct ls_session *session);
 
 /* Returns the timeout in ms that the server granted to the present ZooKeeper session (F26). Without a
- * ZooKeeper session, returns the timeout that ls_session_init() was given. Each new handle asks for the
- * timeout that ls_session_init() was given. */
+ * ZooKeeper session, returns the timeout that ls_session_init() was given. */
 int ls_session_timeout_ms(const struct ls_session *session);
 
-/* Returns true while no node and no watch of an ended attempt is left for the janitor to remove. */
+/* Returns whether the janitor has nothing to remove. A release that is not answered yet is not the
+ * janitor's. */
 bool ls_session_idle(const struct ls_session *session);
 
 /* Copies the counters that the options name. LS_EINVAL: the options name no counters. */

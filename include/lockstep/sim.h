@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The simulated world: processes that run a recipe, an in-memory ZooKeeper, links, timers and faults.
+/* The simulated world: processes that run a recipe, a coordinator in memory (ZooKeeper or another one),
+ * links, timers and faults.
  *
  * A world is a value in one arena at a fixed address (D3): it is saved, restored, compared and
  * fingerprinted as bytes. All nondeterminism is a choice (D4): world_actions() lists the enabled actions
@@ -60,8 +61,8 @@ enum action_kind {
 
     /* Verbs of client programs. */
 
-    /* lock, owner, timeout_ms: "a acquire", "a acquire y owner=2 timeout=2s", "a try". A step of a program
-     * that goes on without the answer has the same label. */
+    /* lock, owner, timeout_ms: "a acquire", "a acquire y owner=2 timeout=2000ms", "a try". A step of a
+     * program that goes on without the answer has the same label. */
     ACTION_ACQUIRE,
     /* lock, owner: "a release"; a step of a program that is done also if the lock is not held: "a release
      * anyway" */
@@ -236,7 +237,7 @@ struct action_info {
     uint32_t traits;      /* enum action_trait */
     uint8_t fault;        /* the budget that pays for it (enum world_fault) + 1; 0 = none */
     uint8_t fault_class;  /* of a fault: enum event_fault */
-    const char *stimulus; /* a verb that enters the recipe: its name in coverage; NULL otherwise */
+    const char *stimulus; /* a verb or restart that enters the recipe: its name in coverage; else NULL */
 };
 
 /* Properties of each kind of action, by kind. A number without a verb is no kind. Constant once all
@@ -387,12 +388,12 @@ void world_options_default(struct world_options *options);
 
 typedef void (*world_observer)(void *ctx, const struct event *event);
 
-/* Builds the one world in this address space. The struct `options` is copied. The recipe and the texts that
- * it points to are not, and must outlive the world. Events go to the observer, which must not call back into
- * the world; NULL = events are dropped. Returns NULL only if the arena cannot be mapped (errno says why). */
+/* Builds the one world in this address space. The struct `options` is copied. The recipe, and the texts that
+ * `options` points to, must outlive the world. Events go to the observer, which must not call back into the
+ * world; NULL = events are dropped. Returns NULL only if the arena cannot be mapped (errno says why). */
 struct world *world_open(const struct world_options *options, world_observer observer, void *ctx);
 
-/* Begins again from the initial state of these options. Keeps the observer. Cheaper than close and open. */
+/* Begins again from the initial state of these options. Keeps the observer. Maps no memory anew. */
 void world_reset(struct world *world, const struct world_options *options);
 
 /* Returns a generation counter, which grows at each world_open() and world_reset(). An image that was
@@ -424,8 +425,7 @@ void world_begin(struct world *world);
 /* ---- choices ---- */
 
 /* Lists these enabled actions in canonical order: system actions, program steps, faults that a budget pays
- * for, and ends of such faults. Returns their number; 0 = nothing can happen. `out` has room for
- * WORLD_ACTIONS_MAX. */
+ * for, and ends of such faults. Returns their number. `out` has room for WORLD_ACTIONS_MAX. */
 int world_actions(struct world *world, struct action *out);
 
 /* Lists those actions of world_actions() that belong to one process. With the number of processes as
@@ -474,7 +474,7 @@ static inline bool world_is_verb(const struct action *action)
  * how its program goes on (ACTION_NOWAIT, ACTION_ON_…) makes no difference. */
 bool world_same_action(const struct action *a, const struct action *b);
 
-/* Writes the label of an action. Two enabled actions never have one label. */
+/* Writes the label of an action. Two actions of one list of world_actions() never have one label. */
 void world_label(struct world *world, const struct action *action, char label[WORLD_LABEL_MAX]);
 
 /* Finds the enabled action that has this label. System actions other than ACTION_ADVANCE are looked up
@@ -493,10 +493,10 @@ int world_text(struct world *world, const char *path);
 
 /* ---- the default schedule, for scripts ---- */
 
-/* Chooses the next step of a well-behaved system: a step of the coordinator, or a timer of work. In a
- * timed world it also chooses any timer or expiry that is due. If nothing is due and work lies ahead, it lets
- * the clock move. Deadlines, upkeep, expiries and pings are no work. It never chooses a program step or a
- * fault that a budget pays for. Returns false if there is no step to choose. */
+/* Chooses the next step of a well-behaved system: a step of the coordinator, or a timer of work. In a timed
+ * world it also chooses any timer or expiry that is due. If nothing is due and work lies ahead, it lets the
+ * clock move. Deadlines, upkeep, expiries and pings are no work. The function never chooses a program step or
+ * a fault that a budget pays for. Returns false if there is no step to choose. */
 bool world_default_action(struct world *world, struct action *out);
 
 /* Does default actions until there is none. Calls `step`, unless it is NULL, before it applies an action.
@@ -510,8 +510,8 @@ int world_settle(struct world *world, int limit, world_step_fn step, void *ctx);
  * - Timed: does all that is due within the next `ms` milliseconds, and leaves the clock exactly there. A
  *   clock ends after 23 days.
  * - Untimed: lets clients give up mute links. Lets sessions expire whose process is cut off, paused or not
- *   started. Then lets each armed timer fire once. Settles before and after each of these actions, each time
- *   with `limit`. */
+ *   started. Then lets each armed timer that may fire do so once. Settles before and after each of these
+ *   actions, each time with `limit`. */
 int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, void *ctx);
 
 /* Ends the faults in force that have an end: thaws servers, heals and resumes processes, and ends faults of
@@ -520,7 +520,8 @@ int world_pass_time(struct world *world, int ms, int limit, world_step_fn step, 
 int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx);
 
 /* Returns whether this action ends a fault, whatever the budgets: a heal, a thaw, a resume, a restart, or an
- * end of a fault of the coordinator's own. So does the expiry of a session that no handle has any more. */
+ * end of a fault of the coordinator's own. Returns true also for the expiry of a session that no handle has
+ * any more. */
 bool world_is_healing(const struct action *action);
 
 /* Returns whether nothing is under way, see EVENT_REST. */
@@ -543,7 +544,7 @@ bool world_image_equal(const struct world_image *a, const struct world_image *b)
 size_t world_image_bytes(const struct world_image *image);
 void world_image_free(struct world_image *image);
 
-/* Returns a hash of the world: equal for equal worlds, and for two different ones with a chance of 1 in
+/* Returns a hash of the world: equal for equal worlds, and for two different ones with a chance of about 1 in
  * 2^64. The cost depends on the blocks that were marked since the last call. */
 uint64_t world_fingerprint(struct world *world);
 
@@ -556,8 +557,9 @@ bool world_unmarked_write(const struct world *world, const struct world_image *i
  * (`unread` of struct ls_recipe). Returns false if the action delivers no list, or no name was removed. */
 bool world_drop_unread(struct world *world, const struct action *action);
 
-/* Writes the used bytes of each block, for which the fingerprint stands. A block that does not fit into
- * the rest of `size` is left out. Returns the number of all bytes. */
+/* Writes the used bytes of each block, for which the fingerprint stands. A block that does not fit into the
+ * rest of `size` is left out, and so are all blocks behind it. Returns the number of all bytes, written or
+ * not. */
 size_t world_bytes(const struct world *world, unsigned char *out, size_t size);
 
 /* Opens the fingerprint up to the renaming of numbers that grow (D3c, src/state/canon.h). The caller
@@ -572,9 +574,13 @@ struct canon *world_canon(struct world *world);
  * false. */
 struct canon *world_symmetric_canon(struct world *world);
 
-/* Returns whether the world makes no difference between its processes. It makes one if there is only one
- * process, or there are too many (CANON_PROCESSES_MAX). It makes one, too, with different programs or
- * autostarts, with several servers, without choice point a, or with a recipe that is not `symmetric`. */
+/* Returns whether the world makes no difference between its processes. Returns false in these cases:
+ *
+ * - There is only one process, or there are more than CANON_PROCESSES_MAX.
+ * - The programs or the autostarts of processes differ.
+ * - There are several servers.
+ * - The world lacks choice point a.
+ * - The recipe is not `symmetric`. */
 bool world_is_symmetric(const struct world *world);
 
 /* Returns the arena of the world (src/base/arena.h). A search remembers what steps do to its blocks. */
@@ -659,8 +665,8 @@ bool world_waits(const struct world *world, int process);
 int world_faults_left(const struct world *world);
 
 /* Sets all budgets to 0. Ends of faults stay enabled, restarts too. From now on world_actions() lists the
- * expiry of each session that no handle has any more, whether or not its process has crashed. It costs
- * nothing. */
+ * expiry of each session that no handle has any more, whether or not its process has crashed. Such an expiry
+ * costs nothing. */
 void world_end_faults(struct world *world);
 
 /* Writes the channel of an enabled action that is subject to weak fairness: "apply a", "deliver a", "fire
@@ -685,8 +691,8 @@ void world_judges_changed(struct world *world, size_t live_bytes);
 /* Returns the answer of the recipe's query() now; LS_NOT_HELD if the process has not started. */
 enum ls_belief world_belief(struct world *world, int process, int lock, int owner);
 
-/* Returns a text about the first trouble of the run; NULL = none. Troubles are a limit, a call that the
- * coordinator does not support, and a recipe that does not fit the world or does not start. */
+/* Returns a text about the first trouble of the run; NULL = none. Troubles are, for instance, a limit, a call
+ * that the coordinator does not support, and a recipe that does not fit the world or does not start. */
 const char *world_trouble(const struct world *world);
 
 /* Writes servers, nodes, clients, processes and timers in readable form, for stories and debugging. */

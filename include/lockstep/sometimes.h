@@ -11,12 +11,13 @@
  *         LS_SOMETIMES("create-finds-own-node");
  *         ...
  *
- * A mark is a struct ls_mark in a section of its own, which the linker makes a list. Its byte `reached` is
- * set once. To reach it again costs a load and a predicted branch, in applications too, and no call.
- * Threads may reach a mark at the same time.
+ * A mark is a struct ls_mark in the section ls_marks, in which the linker collects the marks of a module. Its
+ * byte `reached` is set when a run first reaches the mark. To reach it again costs a load and a predicted
+ * branch, in applications too, and no call. Threads may reach a mark at the same time.
  *
  * A mark is no state of the recipe. It lies outside of the memory that a world saves, restores and
- * fingerprints, and only reports read it. So it changes neither runs nor searches.
+ * fingerprints. Besides LS_SOMETIMES, only reports of coverage read it. So it changes neither runs nor
+ * searches.
  *
  * A name consists of lower-case words and hyphens. It is unique among the marks of a recipe. */
 #ifndef LOCKSTEP_SOMETIMES_H

@@ -24,10 +24,10 @@ struct ls_log;
 
 enum ls_log_level {
     LS_LOG_OFF = 0, /* nothing is logged */
-    LS_LOG_ERROR,   /* an operator has to act: credentials or permissions refused, a session that gave up */
-    LS_LOG_WARNING, /* a lock was or may be lost; a node is left behind; a foreign child stands in a queue */
+    LS_LOG_ERROR,   /* an operator has to act, for instance: credentials or permissions were refused */
+    LS_LOG_WARNING, /* for instance: a lock was lost, a node is left behind, a queue has a foreign child */
     LS_LOG_INFO,    /* connections; repetitions and their delays; answers that were lost */
-    LS_LOG_DEBUG,   /* each acquire, wait, grant and release */
+    LS_LOG_DEBUG,   /* waits, grants, failed acquires, releases, and requests to give a lock back */
 };
 
 /* Most lines that wait for their delivery, and most bytes of a line with its final 0. A longer line is cut.
@@ -42,10 +42,10 @@ struct ls_log_line {
 
 /* Set `write` and `level`, leave the rest zero. */
 struct ls_log {
-    /* Takes one line without a line feed. `text` is valid during the call. The function is called like
-     * every callback of the session (session.h): without any lock of the library held, and one call at a
-     * time per session. Calls come in the order of events, on the thread that caused the event or on
-     * another that delivers. The function may call each function that is not marked as blocking. */
+    /* Takes one line without a line feed. `text` is valid during the call. The function is called like every
+     * callback of the session (session.h): without any lock of the library held, and one call at a time per
+     * session. Calls come in the order of events, on the thread that caused the event or on another that
+     * delivers. The function may call each function of the library that does not wait. */
     void (*write)(struct ls_log *log, enum ls_log_level level, const char *text);
     enum ls_log_level level; /* least severe level that is logged */
     void *user;              /* the caller's; the library does not look at it */
@@ -57,10 +57,10 @@ struct ls_log {
 
 /* ---- counters ---- */
 
-/* The caller zeroes this struct before it names it in `options.counters`. The library only adds to it.
+/* The caller zeroes this struct before it names it in `options.counters`. No count becomes smaller.
  * Re-entries by an owner that holds the lock are not counted.
  *
- * acquires = grants + failures + pending acquires. If the session ends between a grant and its telling,
+ * acquires = grants + failures + pending acquires. If a hold is lost before its owner is told of the grant,
  * the acquire counts as a grant and as a loss. */
 struct ls_mutex_counters {
     uint64_t acquires; /* acquires that were begun, not refused at once; of a semaphore, one for each lease */
