@@ -68,7 +68,7 @@ static bool verb_enabled(const struct action *action)
     if (p >= the_world.options.processes || action->lock >= the_world.options.locks) {
         return false;
     }
-    if (action_has(action, TRAIT_LOCK) && process_has_closed(p, action->lock)) {
+    if (action_has(action, TRAIT_LOCK) && process_has_closed_one(p, action)) {
         return process_running(p) && action->kind == ACTION_OPEN;
     }
     const struct slot *slot = process_slot(p, action->lock, action->owner);

@@ -488,6 +488,18 @@ bool process_has_closed(int p, int lock)
     return (process_at(p)->closed >> lock & 1) != 0;
 }
 
+bool process_has_closed_one(int p, const struct action *action)
+{
+    LS_ASSERT(action_has(action, TRAIT_LOCK));
+    for (int i = 0; i <= action_more_locks(action); i++) {
+        int lock = action_lock_at(action, i);
+        if (lock < the_world.options.locks && process_has_closed(p, lock)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Ends the holds of a closed lock, as its recipe promises. Judges see acquires that stay unanswered. */
 static void end_holds(int p, int lock)
 {

@@ -183,12 +183,12 @@ int world_program_step(struct world *world, const struct action *action)
     return step;
 }
 
-/* Returns whether a step has lost its meaning: its lock is closed, is already open, or is not held, as its
+/* Returns whether a step has lost its meaning: a lock of it is closed, is already open, or is not held, as its
  * acquire failed. Or the recipe lacks the function for it. */
 static bool is_void(int p, const struct action *op)
 {
     const struct ls_recipe *recipe = the_world.options.recipe;
-    if (action_has(op, TRAIT_LOCK) && process_has_closed(p, op->lock) != (op->kind == ACTION_OPEN)) {
+    if (action_has(op, TRAIT_LOCK) && process_has_closed_one(p, op) != (op->kind == ACTION_OPEN)) {
         return true;
     }
     if (op->kind == ACTION_CLOSE) {

@@ -285,6 +285,10 @@ void process_write(int p, int lock, int owner, bool guarded);
 void process_revocable(int p, int lock);
 void process_revoke(int p, int lock, int place);
 bool process_has_closed(int p, int lock);
+
+/* Returns whether the process has closed one of the locks that a verb names. */
+bool process_has_closed_one(int p, const struct action *action);
+
 void process_close(int p, int lock);
 void process_open(int p, int lock);
 void process_resize(int p, int lock, int capacity);

@@ -772,6 +772,21 @@ static void without_one_of_both_nobody_asks_for_several(void **state)
     assert_false(possible("a acquire x and y"));
 }
 
+/* A closed lock is not asked for beside an open one either: the step of a program is left out. */
+static void of_several_locks_none_is_closed(void **state)
+{
+    (void)state;
+    recipe.acquire_all = acquire_all;
+    recipe.release_all = release_all;
+    begin_in("world used untimed", "mutex /locks/y\nprocess a: close y acquire x and y");
+    take("a close y");
+    assert_false(possible("a acquire x and y"));
+    settle();
+    assert_int_equal(count[EVENT_ASKED], 0);
+    take("a open y");
+    assert_true(possible("a acquire x and y"));
+}
+
 /* ---- guarded writes ---- */
 
 static const struct event *write_guarded(const struct ls_recipe *of)
@@ -1525,6 +1540,7 @@ int main(void)
         PROBE_TEST(without_one_of_both_revocation_is_unknown),
         PROBE_TEST(without_one_of_both_nothing_is_closed),
         PROBE_TEST(without_one_of_both_nobody_asks_for_several),
+        PROBE_TEST(of_several_locks_none_is_closed),
         PROBE_TEST(a_guard_goes_first),
         PROBE_TEST(nobody_who_waits_has_a_guard),
         PROBE_TEST(a_cancel_without_an_acquire_is_refused),
