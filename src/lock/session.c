@@ -81,8 +81,8 @@ bool lock_session_ready(const struct ls_session *session)
  *
  * The belief's age counts from a moment at which the session certainly lived: before the send of a write or
  * sync whose answer is a proof. A stamp after the send would be too young: the process may be stopped in
- * between. One request at a time is stamped. `measured` is the number of answers, among the `unanswered` ones,
- * up to that of the stamped request: answers come in the order of requests (F36, F40). */
+ * between. One request at a time is stamped. `measured` is the number of answers, among the `unanswered`
+ * ones, up to that of the stamped request: answers come in the order of requests (F36, F40). */
 
 static int64_t age_ms(const struct ls_session *session)
 {
