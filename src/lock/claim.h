@@ -48,9 +48,9 @@ enum {
     LOCK_UNWATCH = 16 /* the removal of a watch */
 };
 
-/* Notes: callbacks that lock_queue_deliver() still has to call for a claim, one bit each. DONE, FREED, REVOKE
- * and LOST are the on_... functions of struct ls_mutex_ops. FOREIGN, LEFT, GONE and CAPACITY are warnings of
- * on_warning. */
+/* Notes of a claim that lock_queue_deliver() has not delivered yet, one bit each. DONE, FREED, REVOKE and
+ * LOST are the on_... functions of struct ls_mutex_ops. FOREIGN, LEFT, GONE and CAPACITY are warnings of
+ * on_warning. GO is no callback. */
 enum {
     LOCK_NOTE_DONE = 1,
     LOCK_NOTE_FREED = 2,
@@ -216,8 +216,8 @@ void lock_session_granted(struct ls_session *session);
  * exhausted, and with LS_ENOMEM if no timer can be had. */
 bool lock_session_retry(struct ls_session *session, int *err);
 
-/* Sets the number of failures in a row to 0. Call it for an answer that is progress. The answer to a sync is
- * none: a request behind the sync that always fails would then never exhaust the policy. */
+/* Sets the number of failures in a row to 0. Call it for an answer that is progress. An answered sync does
+ * not count as progress. Otherwise a request behind it that always fails would never exhaust the policy. */
 void lock_session_progress(struct ls_session *session);
 
 /* Sets a claim aside: its next create waits for a timer (session.c). Returns false with *err as
@@ -230,8 +230,8 @@ void lock_session_count_lost(struct lock_claim *claim);
 /* Notes that the server has answered or applied a create of the claim. */
 void lock_session_acquit(struct lock_claim *claim);
 
-/* Returns the janitor's delay in ms after session->sweeps failures in a row. It is that of the policy, which
- * does not end here. */
+/* Returns the janitor's delay in ms after session->sweeps failures in a row: that of the retry policy, as if
+ * it never gave up. */
 uint32_t lock_session_sweep_delay_ms(struct ls_session *session);
 
 /* Calls step() for each claim, oldest first. A step may free its own claim and older ones, no newer one. */
@@ -645,8 +645,9 @@ void lock_parents_go(struct lock_claim *claim);
 /* Gives a claim that has ended, or whose release is answered early, to the janitor. */
 void lock_janitor_inherit(struct lock_claim *claim);
 
-/* Sends the removals of the watch and the node that a claim has left. The claim has ended or is being
- * released. If nothing is left, finishes the claim, which may free it. */
+/* If the session is ready, sends the removals of the watch and the node that an ended or releasing claim has
+ * left. If it is not ready, answers such a release with LS_EUNSURE. If nothing is left, finishes the claim,
+ * which may free it. */
 void lock_janitor_go(struct lock_claim *claim);
 
 /* Notes that the watch has fired, or is removed. */

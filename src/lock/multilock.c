@@ -15,7 +15,8 @@
  *   RELEASING -> ENDED      on_freed: all members have answered; give_level_back(): no member will answer
  *   HELD      -> LOST       on_lost: a member is lost; the others are given back
  *   LOST      -> ENDED      give_level_back(): the owner has released the last level, and learned of the
- *                           loss; inherit_levels(): the owner's next bundle is lost too, and has the levels
+ *                           loss; inherit_levels(): the owner's next bundle is lost too, and has the
+ *                           levels; close_multi()
  *
  * A bundle is one owner's acquire of all members, and the hold after it:
  * - In ASKING one member, `at`, is pending or has an undelivered answer. The `granted` members before it are
@@ -263,7 +264,7 @@ static int give_back_unit(struct ls_mutex *face, uint64_t owner)
     return lock_mutex_release(face, owner, NULL);
 }
 
-/* Releases all held members, in reverse order. Returns the first code other than 0. */
+/* Releases all held members, in reverse order. Returns the first code other than 0, or 0. */
 static int give_back(struct lock_bundle *bundle)
 {
     int first = LS_OK;

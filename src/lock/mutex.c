@@ -66,8 +66,8 @@
  *                       by the client
  *   ok                  refused by a server  ENOAUTH, EAUTHFAILED, EINVAL or EZK; the janitor deletes
  *   ok, no sequence     any                  SEARCHING
- *   ok, sequence at     any                  ESEQUENCE; the janitor deletes the node (F49)
- *   its end
+ *   ok, sequence < 0    any                  ESEQUENCE; the janitor deletes the node (F49)
+ *   or 2147483647
  *   lost                any                  SEARCHING: an answered sync and list behind it prove absence
  *   no node (-101)      any                  PREPARING; after a refused ancestor, a failure by its code
  *   exists (-110)       any                  SEARCHING: an earlier create of the claim had its attempt id
@@ -299,7 +299,7 @@ static bool take_room(struct lock_claim *claim, const struct lock_view *view,
     return true;
 }
 
-/* Lets a lease wait for any change of the list, instead of one predecessor. */
+/* Lets a lease wait for any change of the list, or fail with LS_EBUSY if it must not wait. */
 static void wait_for_room(struct lock_claim *claim)
 {
     if (claim->try_only) {

@@ -9,7 +9,7 @@
  *
  * A client makes one attempt at a time to get a key, for all owners that wait for it. The attempt has an id,
  * which becomes the value of the key. The owner that has waited longest is granted the key. If no owner waits
- * any more, the key is given back. So an owner that gives up changes nothing about the attempt.
+ * any more, the key is given back. An owner that gives up leaves the request under way as it is.
  *
  * A request whose reply is lost may have been done, and may be done late. So each script compares the value
  * of the key with the ids that it is about (request.c).

@@ -15,8 +15,9 @@
  * GIVING      LOST: GIVING again, but TAKING or WAITING if an owner waits and none leaves. LATER: GIVING
  *             again while an owner leaves, or while no owner waits and the lease may stand. Another reply:
  *             NONE; from there TAKING or WAITING, if an owner waits.
- * If the lease of a hold that is being released ends, its release ends with LS_EUNSURE. If no reply is awaited
- * then, TAKING and GIVING go on as after LOST. UNKNOWN leaves the stage, and the request is sent again. */
+ * If the lease of a hold that is being released ends, its release ends with LS_EUNSURE. If no reply is
+ * awaited then, TAKING and GIVING go on as after LOST. UNKNOWN leaves the stage, and the request is sent
+ * again. */
 #include "lockredis/internal.h"
 
 #include <stddef.h>

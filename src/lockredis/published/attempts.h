@@ -11,7 +11,8 @@
  *                v   |
  *               WAITING
  *
- *   TAKING, GIVING: a request is under way. If its reply is lost, or an error, the timer "again" repeats it.
+ *   TAKING, GIVING: a request is under way. If it cannot be sent, or its reply is lost or an error, the timer
+ *   "again" repeats it.
  *   A try, an acquire that was given up, and gives_up() of the design may end the phase instead.
  *   WAITING: another owner has the key. A timer or a subscription of the design ends the wait, or the acquire
  *   is given up.

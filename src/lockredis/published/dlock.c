@@ -9,10 +9,11 @@
  * process holds it. If that fails, it enters the queue. The first thread in the queue tries again at once,
  * and whenever it is unparked. Between its tries it parks, as the other threads of the queue do.
  *
- * The retry thread lives while threads wait and no thread of the process holds. It unparks the first thread
- * of the queue when the key is gone, or when the answer is lost or an error. The lease thread lives from a
- * grant until a release, a lost lease, or an interrupt. Both are state machines with a timer. All retry
- * threads of a process share a connection, and so do all lease threads.
+ * The retry thread starts when a thread parks and no thread of the process holds. A grant interrupts it, and
+ * it ends if it finds that no thread waits. It unparks the first thread of the queue when the key is gone, or
+ * when the answer is lost or an error. The lease thread starts at a grant. It ends when it is interrupted, as
+ * by a release, or finds the lease lost. Both are state machines with a timer. All retry threads of a process
+ * share a connection, and so do all lease threads.
  *
  * DLock does not report a lost lease, and has no fencing token.
  *
@@ -376,7 +377,7 @@ static void enqueue(struct thread *thread)
 static void dequeue(struct thread *thread)
 {
     struct lock *lock = thread->lock;
-    if (thread->queued) { /* it is the first in the queue: no other one asks for the key */
+    if (thread->queued) { /* a queued thread that asked for the key is the first */
         memmove(&lock->queue[0], &lock->queue[1], OWNERS_MAX - 1);
         lock->queue[OWNERS_MAX - 1] = 0;
         lock->queued--;

@@ -6,9 +6,9 @@
  *
  * - The script TAKE adds a level if the key is free or the owner's. Otherwise its reply is the rest of the
  *   lease.
- * - An owner that waits has its process subscribed to the key's channel. If it was not, the owner asks once
- *   more after that. Then it waits for a message, or for the rest of the lease. Each message wakes one owner
- *   of a process, and all of them in the fair lock.
+ * - If the process of an owner that waits is not subscribed to the key's channel, it subscribes. Then the
+ *   owner asks once more. A subscribed owner waits for a message, or for the rest of the lease. Each message
+ *   wakes one owner of a process, and all of them in the fair lock.
  * - A watchdog renews the lease at a third of it, while an owner of the process holds.
  * - The script GIVE removes a level. After the last level it deletes the key, and publishes a message.
  * - A TAKE or GIVE whose reply is lost is repeated.
@@ -44,7 +44,7 @@ enum {
 
     /* redisson/redisson#2515: after a renewal that fails, the watchdog of the key sends no more. If the lease
      * ends before the release, the watchdog counts as running all the same. Then no later hold of the key is
-     * renewed. */
+     * renewed in this process. */
     FLAW_ERROR_ENDS = 8,
 
     /* redisson/redisson#3712: after a renewal that finds the key gone, the watchdog sends no more. It counts

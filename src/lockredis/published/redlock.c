@@ -6,7 +6,7 @@
  *
  * An attempt asks all servers at once: a round. The round ends when each request has its reply or is lost.
  * The timer "round" ends the connections to servers that do not answer in time. If a take gets too few keys,
- * the attempt deletes them, and begins again after RETRY_MS, unless it is a try. A holder renews all its keys
+ * the attempt deletes them. Unless it is a try, it begins again after RETRY_MS. A holder renews all its keys
  * at a third of the lease. The hold ends when it is released, when too few servers can still have the key, or
  * when the validity of the keys ends. The validity counts from the start of the last round that confirmed the
  * hold. If too few servers answer a release, the keys may remain, and its result is LS_EUNSURE. There is no
