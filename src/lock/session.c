@@ -23,8 +23,9 @@
  * them, and each would make it try to connect at once (F11, F12). After an answer that the session is over
  * (`dying`), a claim sends none either: the event of the end is about to come.
  *
- * In LOST the handle is dead or about to be closed, and no claim has a node or a watch. The session opens the
- * next handle after it has closed the old one, so no completion can meet the wrong session. */
+ * In LOST no claim has a node or a watch. The handle, if there is one, is dead or about to be closed. The
+ * session opens the next handle after it has closed the old one, so no completion can meet the wrong
+ * session. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 

@@ -179,7 +179,8 @@ static void lost(struct attempt *attempt)
     send_later(attempt);
 }
 
-/* A request that is answered with an error was not done, but an earlier copy of it may have been done. */
+/* A request that is answered with an error counts as not done, but an earlier copy of it may have been
+ * done. */
 static void refused(struct attempt *attempt)
 {
     bool nothing_taken = attempt->phase == PHASE_TAKING && !attempt->repeated;

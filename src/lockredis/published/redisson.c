@@ -266,7 +266,9 @@ static enum verdict took(struct attempt *attempt, const redisReply *reply)
 }
 
 /* Without a subscription, the owner waits for it, with `step` 1. With one, the owner asks again at once if a
- * message came before (`permits`). Otherwise it waits for a message, or until the lease ends. */
+ * message came before (`permits`). Otherwise it waits for a message or a timer. The timer takes the rest of
+ * the lease, or in the fair lock a third of the rest of the owner's place. With FLAW_MISSES there is no
+ * timer. */
 static void wait(struct attempt *attempt, const redisReply *reply)
 {
     struct channel *channel = channel_of(attempt);
