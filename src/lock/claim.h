@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The declarations that the files of this folder share. Unless a comment says otherwise, a function expects
- * the environment's mutex to be held. Completions and watchers take that mutex themselves.
+/* The declarations that the files of this folder share. Unless a comment says otherwise, a function that uses
+ * data which other threads may change expects the environment's mutex to be held. Completions and watchers
+ * take that mutex themselves.
  *
- * A claim is one attempt of one owner to hold one mutex, from the acquire until its node and its watch are
- * gone. It lies in its session's list:
- * - Up to LOCK_HELD, and in LOCK_TOMB, it belongs to its owner.
- * - From LOCK_RELEASING on, its owner cannot reach it. Its completions, the session, the janitor and the
- *   close of its mutex can.
+ * A claim (struct lock_claim) is one attempt of one owner to hold one mutex. It lies in its session's list
+ * until it is freed:
+ * - Up to LOCK_HELD, and in LOCK_TOMB, it belongs to its owner: lock_index_find() or lock_index_tomb() finds
+ *   it.
+ * - From LOCK_RELEASING on, its owner cannot reach it. It is reached by the list, by its watch_id, by its
+ *   completions, and by the queue of notes.
  * - In LOCK_DONE it is freed once it has no request in flight and no undelivered note. The read of its own
  *   node (revoke.c) counts as a request: the completion carries the claim's address. */
 #ifndef LOCK_CLAIM_H
@@ -28,7 +30,7 @@ enum lock_state {
     LOCK_LISTING,      /* list, with a sync before it if the belief needs one */
     LOCK_ARMING,       /* get with a watch on the nearest predecessor; of a lease, a list with a watch */
     LOCK_WAITING,      /* the watch stands */
-    LOCK_TAKING,       /* first in the line of a semaphore, its leases are being asked for; see semaphore.c */
+    LOCK_TAKING,       /* first in the line of a semaphore, waits for its leases (semaphore.c) */
     LOCK_HELD,
     LOCK_TOMB,      /* the hold was lost with its session or its node; its owner has not released it yet */
     LOCK_RELEASING, /* the owner has released the last level; the node is to be deleted */
@@ -36,7 +38,8 @@ enum lock_state {
     LOCK_DONE,      /* no node and no watch is left */
 };
 
-/* Requests of a claim in flight, one bit each. A flight is a first request and the list sent behind it. */
+/* Requests of a claim in flight, one bit each. A flight is a first request and the list sent behind it. The
+ * creates of ancestors (`ancestors`) and the read of the own node (`ear`) have no bit. */
 enum {
     LOCK_FIRST = 1,   /* create, sync or exists */
     LOCK_LIST = 2,    /* the list of a flight; in LOCK_LISTING it may be alone */
@@ -45,9 +48,9 @@ enum {
     LOCK_UNWATCH = 16 /* the removal of a watch */
 };
 
-/* Notes: callbacks that lock_queue_deliver() still has to call for a claim, one bit each. DONE, FREED, REVOKE
- * and LOST are the on_... functions of struct ls_mutex_ops. FOREIGN, LEFT, GONE and CAPACITY are warnings of
- * on_warning. */
+/* Notes of a claim that lock_queue_deliver() has not delivered yet, one bit each. DONE, FREED, REVOKE and
+ * LOST are the on_... functions of struct ls_mutex_ops. FOREIGN, LEFT, GONE and CAPACITY are warnings of
+ * on_warning. GO is no callback. */
 enum {
     LOCK_NOTE_DONE = 1,
     LOCK_NOTE_FREED = 2,
@@ -60,19 +63,18 @@ enum {
     LOCK_NOTE_CAPACITY = 256,
 };
 
-/* The "ear" of a claim: the state of the watch on its own node, with the transitions in revoke.c. By this
- * watch a holder learns that another client asks it to give the lock back. */
+/* The "ear" of a claim: the state of the watch on its own node. Its transitions are in revoke.c. By this
+ * watch a holder learns that another client asks for the lock, or has deleted the node. */
 enum lock_ear {
     LOCK_EAR_DEAF = 0,  /* no watch, and no read in flight */
     LOCK_EAR_READING,   /* the read that sets the watch is in flight */
     LOCK_EAR_LISTENING, /* the watch stands */
     LOCK_EAR_LATER,     /* the read failed and waits for the retry timer or the next connection */
-    LOCK_EAR_OFF, /* the own node is gone, may not be read, or needs no watch; a new one begins with DEAF */
+    LOCK_EAR_OFF,       /* the read was refused, the own node is gone, or the watch was removed */
 };
 
-/* After LOCK_LOST_SUSPECT creates in a row that were lost with the link and never applied, each further
- * create of a claim waits (session.c). Unless the policy is LS_RETRY_TIMES, losses are counted up to
- * LOCK_LOST_MAX. */
+/* From LOCK_LOST_SUSPECT lost creates in a row on (`lost`), not_there() sets a claim aside, or lets it fail.
+ * Unless the retry policy is LS_RETRY_TIMES, `lost` stops at LOCK_LOST_MAX. */
 enum { LOCK_LOST_SUSPECT = 8, LOCK_LOST_MAX = 20 };
 
 /* A blocking caller, on its stack. */
@@ -118,34 +120,37 @@ struct lock_claim {
     char *ahead;
     struct lock_branch tree[2]; /* in the session's trees, by watch_id and by owner */
     uint64_t owner;
-    /* fencing token: czxid of the claim's node, or of the writer's if `under`; of a lost hold until
-     * LOCK_NOTE_LOST is delivered; 0 = none */
+    /* fencing token: czxid of the claim's node; of a hold `under` a write lock, the writer's; with
+     * LOCK_NOTE_LOST, the token of the lost hold; 0 = none */
     int64_t czxid;
     uint8_t attempt[16]; /* attempt id; new for each acquire and each session */
     struct ls_timer deadline;
     int32_t sequence; /* of the claim's node, if `named` */
     int32_t rc;       /* code of the undelivered answer, else 0 */
-    /* ZooKeeper's code behind rc; before the claim's node is known, of a refused ancestor; 0 = none */
+    /* ZooKeeper's code behind rc; before the claim's node is known, the code of a refused create of an
+     * ancestor; 0 = none */
     int32_t zk_rc;
     int32_t first_rc; /* ZooKeeper's code of the flight's first request; of ancestors, see parents.c */
     uint32_t depth;   /* levels of the hold; of a tomb, the levels that are still to be released */
-    /* of a taker: leases that it asks for; of its first lease: that number until the owner is told; else 0 */
+    /* of a taker: leases that it asks for; of its first lease, that number from the grant until the owner is
+     * told; else 0 */
     uint32_t units;
     uint32_t granted; /* of a taker: leases that are granted */
-    /* bytes of SetWatches for the longest watch that this claim may have; see packet_size.c */
+    /* bytes reserved in SetWatches for the claim's watches; see packet_size.c */
     uint32_t reserved;
-    uint32_t below;    /* claims below this one in the tree by watch_id */
-    uint16_t watch_id; /* context of its watches, except on a loan; from 1, unique in the session */
-    uint16_t notes;    /* LOCK_NOTE_... */
-    uint16_t lost;     /* creates lost with the link in a row and never applied, up to a bound: session.c */
-    uint8_t state;     /* enum lock_state */
-    uint8_t in_flight; /* requests, LOCK_FIRST ... */
-    uint8_t ancestors; /* creates of ancestors in flight */
-    uint8_t named : 1; /* the claim's node exists as far as is known, under `sequence` */
-    uint8_t maybe : 1; /* a create was sent and its outcome is unknown */
+    uint32_t below;        /* claims below this one in the tree by watch_id */
+    uint16_t watch_id;     /* context of its watches, except on a loan; from 1, unique in the session */
+    uint16_t notes;        /* LOCK_NOTE_... */
+    uint16_t lost;         /* creates in a row that were lost and not applied, saturated (session.c) */
+    uint8_t state;         /* enum lock_state */
+    uint8_t in_flight;     /* requests, LOCK_FIRST ... */
+    uint8_t ancestors;     /* creates of ancestors in flight */
+    uint8_t named : 1;     /* the claim's node exists as far as is known, under `sequence` */
+    uint8_t maybe : 1;     /* a create was sent and its outcome is unknown */
     uint8_t watching : 1;  /* a watch is set on `ahead`; for a lease, on the list of its place */
     uint8_t searching : 1; /* the flight searches: a sync, and a list behind it that can prove absence */
-    /* waits for the retry timer; if ended, or held with a watch to remove, for the janitor's timer */
+    /* waits for the retry timer or the next connection; if ended, or held with a watch to remove, for the
+     * janitor's timer or the next connection */
     uint8_t retry : 1;
     uint8_t try_only : 1;   /* the acquire must not wait */
     uint8_t told : 1;       /* the grant was delivered to the owner */
@@ -160,9 +165,9 @@ struct lock_claim {
 enum lock_verdict {
     LOCK_OK,
     LOCK_UNKNOWN, /* done or not done: -4, -7, -15, -116, -2 (F9, F79, F106) */
-    LOCK_DYING,   /* not done, and an event of the session's end is about to come: -112, -9 (F16, F30) */
-    LOCK_AGAIN,   /* not done, may succeed later */
-    LOCK_ABSENT,  /* -101 */
+    LOCK_DYING,  /* not done; the event of the session's end is there or about to come: -112, -9 (F16, F30) */
+    LOCK_AGAIN,  /* not done, may succeed later */
+    LOCK_ABSENT, /* -101 */
     LOCK_REFUSED, /* anything else */
 };
 
@@ -180,11 +185,12 @@ bool lock_session_ready(const struct ls_session *session);
 
 /* Measure the session's belief: how long ago the last write or sync was sent whose answer proves that the
  * session lived (D12).
- * - lock_session_stamp(): before a write or sync is handed to the client. Returns whether it has stamped the
- *   moment: not while another stamped request is unanswered, nor if a proven belief has the age 0.
- * - lock_session_sent(): after the client took or refused the request with `zk_rc`. `stamped` is the result
- *   of lock_session_stamp(). The mutex stays held between the two calls.
- * - lock_session_answered(): when the answer is there. */
+ * - lock_session_stamp(): call it before a write or sync is handed to the client. Returns whether it has
+ *   stamped the moment. It does not while another stamped request is unanswered, nor if a proven belief has
+ *   the age 0.
+ * - lock_session_sent(): call it after the client took or refused the request with `zk_rc`. `stamped` is the
+ *   result of lock_session_stamp(). The mutex stays held between the two calls.
+ * - lock_session_answered(): call it with the answer's code. */
 bool lock_session_stamp(struct ls_session *session);
 void lock_session_sent(struct ls_session *session, bool stamped, int zk_rc);
 void lock_session_answered(struct ls_session *session, int zk_rc);
@@ -196,8 +202,8 @@ void lock_session_unclaimed(struct ls_session *session);
 /* Returns the ms for which the session's holders may still believe; 0 = they may not. */
 int lock_session_belief_left_ms(const struct ls_session *session);
 
-/* Returns whether a grant needs a new proof before it: there is none since the link broke, or half of the
- * belief is over. */
+/* Returns whether the belief needs a new proof: there is none, the link broke after the last one, or at least
+ * half of the margin has passed since. */
 bool lock_session_stale(const struct ls_session *session);
 
 /* Sends a sync to renew the belief, unless such a sync is in flight or lock_session_ready() is false. */
@@ -210,34 +216,35 @@ void lock_session_granted(struct ls_session *session);
  * exhausted, and with LS_ENOMEM if no timer can be had. */
 bool lock_session_retry(struct ls_session *session, int *err);
 
-/* Notes that a claim has made progress: the next failure counts as the first in a row. An answered sync is
- * no progress: otherwise a failure behind it would be repeated for ever and without back-off. */
+/* Sets the number of failures in a row to 0. Call it for an answer that is progress. An answered sync does
+ * not count as progress. Otherwise a request behind it that always fails would never exhaust the policy. */
 void lock_session_progress(struct ls_session *session);
 
 /* Sets a claim aside: its next create waits for a timer (session.c). Returns false with *err as
  * lock_session_retry() does. */
 bool lock_session_set_aside(struct lock_claim *claim, int *err);
 
-/* Counts one more create of the claim that was lost with the link and never applied. */
+/* Counts a create that was lost and not applied, up to a bound. */
 void lock_session_count_lost(struct lock_claim *claim);
 
 /* Notes that the server has answered or applied a create of the claim. */
 void lock_session_acquit(struct lock_claim *claim);
 
-/* Returns the janitor's delay after session->sweeps failures in a row: as by the policy, without its end. */
+/* Returns the janitor's delay in ms after session->sweeps failures in a row: that of the retry policy, as if
+ * it never gave up. */
 uint32_t lock_session_sweep_delay_ms(struct ls_session *session);
 
 /* Calls step() for each claim, oldest first. A step may free its own claim and older ones, no newer one. */
 void lock_session_each(struct ls_session *session, void (*step)(struct lock_claim *claim));
 
-/* Returns whether a handle is open, or on loan, and not known to be dead. */
+/* Returns whether the state is one from LS_STATE_CONNECTING to LS_STATE_SUSPENDED. */
 bool lock_session_is_open(const struct ls_session *session);
 
 /* Handles a session event of the handle. If the session is not open, the event is late and ignored. */
 void lock_session_event(struct ls_session *session, zhandle_t *zh, int state);
 
-/* Notes that the handle is closed: requests that it has not answered will never be answered (F21). The other
- * ..._drained() functions end such requests of one kind. */
+/* Ends the requests in flight after the handle was closed or given back: no answer to them will come (F21).
+ * The other ..._drained() functions do so for requests of one kind. */
 void lock_session_drained(struct ls_session *session);
 
 /* Returns the session that has opened this handle. */
@@ -252,9 +259,9 @@ void lock_session_forget_listener(struct ls_session *session, struct ls_session_
 void lock_loan_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
 
 /* If the handle is dead, returns LS_OK and does nothing. Otherwise ends all claims and counts. Then sleeps
- * until the handle dies, or no request is in flight and, if connected, no claim or count is left. Returns
- * LS_OK; LS_EUNSURE if a node or a watch may stay until the end of the handle; LS_ELOST if the handle died
- * with requests in flight. */
+ * until the handle dies, or no request is in flight and no claim or count is left. Without a connection, or
+ * without a timer for the janitor, it does not await claims and counts. Returns LS_OK; LS_EUNSURE if a node
+ * or a watch may stay until the end of the handle; LS_ELOST if the handle died with requests in flight. */
 int lock_loan_end(struct ls_session *session);
 
 /* Forgets the handle, and the requests in flight, which will never be answered. */
@@ -282,8 +289,10 @@ uint16_t lock_index_free_watch(const struct ls_session *session);
 
 struct lock_claim *lock_index_watcher(const struct ls_session *session, uint16_t watch_id);
 
-/* Returns the owner's claim on the mutex: the pending or held one, else its tomb, else NULL. An owner can
- * have both: it may ask for the lock again before it has released the lost hold. */
+/* Return a claim of the owner on the mutex. An owner can have a tomb and a pending or held claim: it may ask
+ * for the lock again before it has released the lost hold.
+ * - lock_index_find(): the pending or held claim, else the tomb, else NULL.
+ * - lock_index_tomb(): the tomb, or NULL. */
 struct lock_claim *lock_index_find(const struct ls_mutex *mutex, uint64_t owner);
 struct lock_claim *lock_index_tomb(const struct ls_mutex *mutex, uint64_t owner);
 
@@ -306,7 +315,8 @@ bool lock_packets_watch_fits(const struct lock_place *place);
 bool lock_packets_ahead_fits(const struct lock_claim *claim);
 bool lock_packets_ears_fit(const struct ls_mutex *mutex);
 
-/* Reserves what a claim needs in its present state; gives all of it back. */
+/* - lock_packets_reserve(): reserves what a claim needs in its present state.
+ * - lock_packets_free(): gives all of it back. */
 void lock_packets_reserve(struct lock_claim *claim);
 void lock_packets_free(struct lock_claim *claim);
 
@@ -321,8 +331,8 @@ bool lock_packets_create_fits(const struct ls_mutex *mutex, size_t contents_size
 
 /* ---- blocking.c ---- */
 
-/* Takes the environment's mutex for a call that may wait. Returns NULL and takes nothing if the mutex is
- * closed (*err = LS_ECLOSED) or a callback makes the call (LS_EDEADLK). */
+/* Takes the environment's mutex for a call that may wait. Returns NULL and takes nothing if `mutex` is closed
+ * (*err = LS_ECLOSED) or a callback makes the call (LS_EDEADLK). */
 struct ls_session *lock_blocking_begin(const struct ls_mutex *mutex, int *err);
 
 /* Does what ls_mutex_release() does, for any owner. Takes the environment's mutex itself. */
@@ -341,7 +351,7 @@ void lock_blocking_drained(struct ls_session *session);
  * type and path of each operation. */
 bool lock_multi_is_valid(int count, const zoo_op_t *ops, const zoo_op_result_t *results);
 
-/* Sends valid operations. After LS_OK the completion follows, after LS_ECLOSED or LS_EZK none does. */
+/* Sends valid operations. Returns LS_OK, or LS_ECLOSED or LS_EZK, after which no completion comes. */
 int lock_multi_send(const struct ls_session *session, int count, const zoo_op_t *ops,
                     zoo_op_result_t *results, void_completion_t completion, const void *data);
 
@@ -359,7 +369,7 @@ void lock_queue_event(struct ls_session *session, enum ls_session_event event);
 void lock_queue_note(struct lock_claim *claim, uint16_t note);
 
 /* Ends an entry into the session: a call, a completion, an event or a timer. Unless a thread does so already,
- * calls callbacks until the queue is empty, dropping the mutex around each. Claims may be freed meanwhile.
+ * makes all deliveries that are due, and drops the mutex around each callback. Claims may be freed meanwhile.
  * Each other ..._deliver() delivers one entry of its kind, and returns false if none was due. */
 void lock_queue_deliver(struct ls_session *session);
 
@@ -379,8 +389,7 @@ void lock_queue_wait_watching(struct ls_session *session, bool (*holds)(const vo
 void lock_queue_wait_told(struct ls_session *session);
 void lock_queue_wait_quiet(struct ls_session *session);
 
-/* Sleeps until no other thread sleeps in lock_queue_wait...(), except in this function. The session's memory
- * may be freed then. */
+/* Sleeps until no other thread sleeps in lock_queue_wait...(), except in this function. */
 void lock_queue_wait_alone(struct ls_session *session);
 
 /* Wakes all threads that sleep in lock_queue_wait...(). */
@@ -393,7 +402,7 @@ void lock_queue_wake(struct ls_session *session);
 const struct ACL_vector *lock_request_acl(const struct ls_session *session, const struct ls_mutex *mutex);
 
 /* Each sends one request, and marks it in claim->in_flight if the client takes it. Returns ZooKeeper's
- * immediate code. */
+ * immediate code, or ZMARSHALLINGERROR if memory is short. */
 int lock_request_create(struct lock_claim *claim, string_stat_completion_t completion);
 int lock_request_list(struct lock_claim *claim, strings_completion_t completion);
 int lock_request_sync(struct lock_claim *claim, string_completion_t completion);
@@ -405,7 +414,8 @@ int lock_request_watch_list(struct lock_claim *claim, strings_completion_t compl
 int lock_request_delete(struct lock_claim *claim, void_completion_t completion);
 int lock_request_unwatch(struct lock_claim *claim, void_completion_t completion);
 
-/* Removes the session's watches on a node's data. No claim or count of the session may need one on it. */
+/* Removes the session's watches on a node's data. Expects that no other claim or count of the session needs
+ * one on it. */
 int lock_request_remove_watch(const struct ls_session *session, const char *path,
                               void_completion_t completion, const void *data);
 
@@ -419,8 +429,9 @@ int lock_request_ancestor(struct lock_claim *claim, size_t size, string_completi
 /* Writes the path of the claim's own node. Returns false if it does not fit. */
 bool lock_request_path(const struct lock_claim *claim, char *out, size_t size);
 
-/* Returns whether the claim's watch on its predecessor, or of a lease on the list, is set or to be set on
- * `path`. */
+/* - lock_request_is_ahead(): returns whether `path` is that of the claim's predecessor (`ahead`). For a
+ *   lease, returns whether `path` is that of the list, and its watch on the list is set or to be set.
+ * - lock_request_is_own(): returns whether `path` is that of the claim's own node. */
 bool lock_request_is_ahead(const struct lock_claim *claim, const char *path);
 bool lock_request_is_own(const struct lock_claim *claim, const char *path);
 
@@ -444,11 +455,12 @@ void lock_mutex_node_gone(struct lock_claim *claim);
 void lock_mutex_begin_again(struct lock_claim *claim);
 
 /* Handles an event on `path`. If the claim's watch on its predecessor, or of a lease on the list, is set
- * there, the claim goes on. An event on its own node goes to revoke.c. Other events are ignored. May free the
- * claim. */
+ * there, the claim goes on. An event of the watch on its own node goes to revoke.c. Other events are ignored.
+ * May free the claim. */
 void lock_mutex_hear(struct lock_claim *claim, int type, const char *path);
 
-/* Ends a pending claim without the lock: answers its owner, leaves node and watch to the janitor. */
+/* Ends a pending claim without the lock: answers its owner, or its taker, and leaves node and watch to the
+ * janitor. */
 void lock_mutex_fail(struct lock_claim *claim, int rc, int zk_rc);
 
 /* Leaves the node and watch of a claim to the janitor, without an answer and without a request yet. */
@@ -473,7 +485,8 @@ void lock_mutex_on_list(int rc, const struct String_vector *list, const void *da
 /* The watcher of all contender nodes on a handle that the session opened. */
 void lock_mutex_on_event(zhandle_t *zh, int type, int state, const char *path, void *context);
 
-/* Begin and end a completion: enter takes the environment's mutex, leave delivers the notes and drops it. */
+/* - lock_mutex_enter(): begins a completion, and takes the environment's mutex.
+ * - lock_mutex_leave(): ends a completion or watcher. Calls lock_queue_deliver(), and drops the mutex. */
 struct lock_claim *lock_mutex_enter(const void *data);
 void lock_mutex_leave(struct ls_session *session);
 
@@ -483,48 +496,49 @@ void lock_mutex_leave(struct ls_session *session);
  * owner has no other claim on the mutex but a tomb, and that a watch_id is free. */
 struct lock_claim *lock_mutex_new_claim(struct ls_mutex *mutex, uint64_t owner, int timeout_ms);
 
-/* Do the two asynchronous calls, with an optional blocking caller. An acquire returns 1 if the owner held the
+/* Begin an acquire or a release, with an optional blocking caller. An acquire returns 1 if the owner held the
  * mutex already, and has one more level now. */
 int lock_mutex_acquire(struct ls_mutex *mutex, uint64_t owner, int timeout_ms, struct lock_call *call);
 int lock_mutex_release(struct ls_mutex *mutex, uint64_t owner, struct lock_call *call);
 
-/* Acquires for a taker: the acquire ends when `units` leases with the numbers from `owner` on are granted.
- * `units` is 0 if the claim is no taker. */
+/* Begins an acquire. If `units` is not 0, the claim is a taker's: it is granted when `units` leases with the
+ * numbers from `owner` on are granted. */
 int lock_mutex_acquire_units(struct ls_mutex *line, uint64_t owner, uint32_t units, int timeout_ms,
                              struct lock_call *call);
 
-/* Returns whether an owner is a thread other than the calling one, which must not acquire in its name. */
+/* Returns whether an owner is the number of a thread other than the calling one. */
 bool lock_mutex_is_of_another_thread(struct ls_env *env, uint64_t owner);
 
 /* Ends a claim whose mutex, or session on loan, is being closed. A pending claim is answered with LS_ECLOSED.
  * The janitor gives a held one back, and a tomb is dropped. */
 void lock_mutex_end(struct lock_claim *claim);
 
-/* Ends a claim in LOCK_TOMB. Frees it, unless a note or a read is still to come. */
+/* Ends a claim in LOCK_TOMB. Frees it, unless a note or the answer to a request is still to come. */
 void lock_mutex_drop_tomb(struct lock_claim *claim);
 
 /* ---- mutex_query.c ---- */
 
-/* Returns whether a path is valid by the rules of client and server (F55), and within the bounds of
- * mutex.h. */
+/* Returns whether a path has a form that the client accepts (F55), and no control character of ASCII. Its
+ * size and its number of nodes must be within the bounds of mutex.h. */
 bool lock_mutex_path_is_valid(const char *path);
 
 /* Does what ls_mutex_init() does, for contenders of this role. Takes the environment's mutex itself. */
 int lock_mutex_init(struct ls_mutex *mutex, struct ls_session *session, const char *path, enum lock_role role,
                     const struct ls_mutex_options *options);
 
-/* Undoes lock_mutex_init() of a mutex that was never used, inside a callback too. Takes the environment's
+/* Undoes lock_mutex_init() of a mutex that was never used. A callback may call it. Takes the environment's
  * mutex. */
 void lock_mutex_undo_init(struct ls_mutex *mutex);
 
-/* Takes the environment's mutex and returns the session. Returns NULL and takes nothing if the mutex is
+/* Takes the environment's mutex and returns the session. Returns NULL and takes nothing if `mutex` is
  * closed. */
 struct ls_session *lock_mutex_lock(const struct ls_mutex *mutex);
 
-/* Returns the calling thread's number as an owner; 0, the number of no owner, if the mutex is closed. */
+/* Returns the calling thread's number as an owner; 0, the number of no owner, if `mutex` is closed. Needs no
+ * mutex of the environment. */
 uint64_t lock_mutex_me(const struct ls_mutex *mutex);
 
-/* Returns the owner's claim if it holds the mutex and was told so, else NULL. */
+/* Returns the owner's claim if the owner holds the mutex and was told of the grant, else NULL. */
 const struct lock_claim *lock_mutex_holder(const struct ls_mutex *mutex, uint64_t owner);
 
 int lock_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op, char *path, size_t size);
@@ -536,11 +550,10 @@ int lock_mutex_guard(const struct ls_mutex *mutex, uint64_t owner, zoo_op_t *op,
  * lock if the owner awaits the write lock. */
 int lock_rwlock_refuses(const struct ls_mutex *mutex, uint64_t owner);
 
-/* Returns whether the claim is a held write lock whose owner waits for the read lock: the reader's node takes
- * the writer's place in line. */
+/* Returns whether a held claim is one of a write lock whose owner has a pending claim of the read lock. */
 bool lock_rwlock_is_needed(const struct lock_claim *claim);
 
-/* Returns the write lock that the owner of a reader's claim holds, or NULL. */
+/* Returns the claim by which the owner of a reader's claim holds the write lock, or NULL. */
 const struct lock_claim *lock_rwlock_writer(const struct lock_claim *claim);
 
 bool lock_rwlock_stands(const struct lock_claim *writer, const struct String_vector *list);
@@ -565,8 +578,8 @@ void lock_semaphore_take(struct lock_claim *claim);
 /* Handles the grant, or the failure, of a lease that has a taker. */
 void lock_semaphore_answered(struct lock_claim *lease, int rc, int zk_rc);
 
-/* Checks a list that is about to grant `lease` for the granted leases of the same taker. If one is missing in
- * the list, it is no longer granted but searched for. */
+/* Checks a list that is about to grant `lease` for the granted leases of the same taker. A lease whose node
+ * is missing in the list goes back to LOCK_SEARCHING. */
 void lock_semaphore_look(struct lock_claim *lease, const struct String_vector *list);
 
 /* Notes that the owner of the first of several leases has been told of all of them. */
@@ -632,8 +645,9 @@ void lock_parents_go(struct lock_claim *claim);
 /* Gives a claim that has ended, or whose release is answered early, to the janitor. */
 void lock_janitor_inherit(struct lock_claim *claim);
 
-/* Sends the removals of the watch and the node that a claim has left, which has ended or is being released.
- * Finishes the claim if nothing is left. */
+/* If the session is ready, sends the removals of the watch and the node that an ended or releasing claim has
+ * left. If it is not ready, answers such a release with LS_EUNSURE. If nothing is left, finishes the claim,
+ * which may free it. */
 void lock_janitor_go(struct lock_claim *claim);
 
 /* Notes that the watch has fired, or is removed. */
@@ -643,8 +657,7 @@ void lock_janitor_unwatch(struct lock_claim *claim);
 
 void lock_janitor_again(struct lock_claim *claim);
 
-/* Answers a release whose delete has no answer yet with LS_EUNSURE: whether the node is gone will stay
- * unknown. */
+/* Answers a release with LS_EUNSURE if the delete of its node has no answer yet. */
 void lock_janitor_unsure(struct lock_claim *claim);
 
 /* Answers an asynchronous release at once, because its mutex is being closed. The janitor completes it. */
@@ -660,12 +673,13 @@ void lock_janitor_arm(struct ls_session *session);
 void lock_janitor_searched(struct lock_claim *claim, int sync_rc, int list_rc,
                            const struct String_vector *list);
 
-/* Frees a claim in LOCK_DONE once it has no request in flight and no undelivered note. */
+/* Frees a claim if it is in LOCK_DONE, and has no request in flight and no undelivered note. */
 void lock_janitor_reap(struct lock_claim *claim);
 
 /* ---- revoke.c ---- */
 
-/* Reads the claim's own node with a watch, if the claim needs that watch and is deaf. */
+/* Reads the claim's own node with a watch, if the claim needs that watch and is deaf, and the session is
+ * ready. */
 void lock_revoke_go(struct lock_claim *claim);
 
 /* - lock_revoke_listens(): returns whether the claim's watch on its own node is set, and on this path.
@@ -698,7 +712,7 @@ int lock_participants_start(struct ls_mutex *mutex, void *user, struct lock_call
 
 void lock_participants_end(struct ls_mutex *mutex);
 
-/* Returns whether a list of children for this completion is that of a survey, which reads every name. */
+/* Returns whether `completion` is that of the list of a survey. A survey reads every name. */
 bool lock_participants_read(void (*completion)(void));
 
 void lock_participants_canon(const struct ls_session *session, struct ls_rename *rename);

@@ -10,10 +10,10 @@
  *             that is missing, too.
  *   KNOWN     `watching` and `fresh`: the watch stands, and the get behind it is answered
  *   UNREAD    the watch has fired or was lost, or one of the two requests failed. After a failure the next
- *             connection, or the retry timer, reads again; else the next step does.
+ *             connection, or the retry timer, reads again; else the next lock_count_go() does.
  *
- *   Claim. If the count does not change any more, and the session stays connected, the semaphore comes to
- *   have the count as its capacity.
+ *   Claim. Assume that the node can be read, has a valid capacity and does not change any more, and that the
+ *   session stays connected. Then the semaphore comes to have the count as its capacity.
  *   Why. Consider the last get that is answered. It reads each change before its exists. A change after that
  *   fires the watch, which makes the count UNREAD, and another get would follow.
  *   Checked by. tests/kinds/slow_shared_count_mistakes.sh.
@@ -102,7 +102,8 @@ static struct lock_count *enter(const void *data, uint8_t request)
     return count;
 }
 
-/* Handles a failed request. On a live link the retry timer repeats it, otherwise the next connection does. */
+/* Handles a failed request. If the link is up, the retry timer repeats it, unless the session is dying or the
+ * timer cannot be started. Otherwise the next connection does. */
 static void failed(struct lock_count *count, int zk_rc)
 {
     int err;
@@ -174,7 +175,7 @@ static void read_count(struct lock_count *count)
         failed(count, rc);
 }
 
-/* Returns whether another count of the session has, or is about to have, a watch on this path. */
+/* Returns whether another count of the session may have, or set, a watch on this path. */
 static bool is_shared(const struct lock_count *count)
 {
     for (const struct lock_count *other = count->session->counts; other; other = other->next)

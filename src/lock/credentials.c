@@ -4,7 +4,7 @@
 /* Access: how a handle is opened (in the clear or over TLS), and the credentials of its session.
  *
  * Credentials are added at the first CONNECTED event of each handle, before any request is sent on it. The
- * client keeps them and repeats them by itself at each later connection (F43). */
+ * client keeps them and repeats them by itself at each later connection. */
 #include "lock/claim.h"
 
 #include <stdlib.h>

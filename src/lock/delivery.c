@@ -3,8 +3,8 @@
 
 /* The delivery of answers and events to users: their order, and the thread that calls the callbacks.
  *
- * A delivery cannot fail, because nothing is allocated here. Session events are four bits each in one word,
- * answers are bits of their claim, and the claims form the queue. */
+ * No delivery needs memory. Session events are four bits each in one word. Answers of claims are bits in the
+ * claims, and the claims with such bits form a queue. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
@@ -53,8 +53,9 @@ static void drop_last_event(struct ls_session *session, int count)
     session->events &= ~(15u << ((count - 1) * EVENT_BITS));
 }
 
-/* Returns whether an event undoes the last one, which is undelivered: then neither is delivered. This bounds
- * the queue: at most SUSPENDED LOST CONNECTED SUSPENDED remain, and READ_ONLY between them. */
+/* Returns whether an event undoes the last one, which is undelivered: then neither is delivered. Without
+ * READ_ONLY, this bounds the queue: at most four events remain, such as SUSPENDED LOST CONNECTED SUSPENDED,
+ * and one that ends the session. */
 static bool cancels(uint32_t last, enum ls_session_event event)
 {
     return (last == LS_SESSION_SUSPENDED && event == LS_SESSION_RECONNECTED) ||
@@ -232,10 +233,10 @@ static void deliver_note(struct ls_session *session)
 
 /* ---- delivery ---- */
 
-/* Delivers the first of these that waits:
+/* Delivers the first of these that waits. Returns false if none does.
  * - a line of the log
- * - a session event: an answer may be its consequence, never the other way round
- * - a new capacity: a grant may be its consequence
+ * - a session event other than IDLE, because an answer may be its consequence
+ * - a new capacity, because a grant may be its consequence
  * - a note of a claim, then a survey or an answered request to give a lock back
  * - the event IDLE */
 static bool deliver_one(struct ls_session *session)

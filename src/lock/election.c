@@ -10,13 +10,14 @@
  *
  *   STANDING -> LEADING         on_done: the mutex was granted
  *   LEADING  -> STANDING        on_lost: the session or the node of the term is gone; stand_again()
- *   LEADING  -> (no candidate)  ls_election_resign() and leave_term() give the mutex back; a close; a refusal
- *                               in stand_again()
- *   STANDING -> (no candidate)  ls_election_resign() cancels; on_done: the acquire failed
+ *   LEADING  -> (no candidate)  ls_election_resign(), or leave_term() after ls_election_lead(), gives the
+ *                               mutex back; a close; a refusal in stand_again()
+ *   STANDING -> (no candidate)  ls_election_resign() cancels; on_done: the acquire failed, not with LS_ELOST
  *
  * STANDING and LEADING are a pending and a held claim of the candidate, which the core of the mutex drives. A
- * pending claim outlives its session. The election adds a bit, `candidate`: whether a new claim follows a
- * lost hold. The mutex is revocable, so a watch tells a leader that its node was deleted: it is deposed. */
+ * pending claim outlives its session. The bit `candidate` says whether a new claim follows a lost hold. While
+ * ls_election_lead() leads (`leading`), no new claim follows before leave_term(). The mutex is revocable, so
+ * a watch tells a leader that its node was deleted: it is deposed. */
 #include "lock/claim.h"
 
 #include <lockstep/election.h>
@@ -80,7 +81,7 @@ static void end_candidacy(struct ls_election *election, int rc)
     end_waits(election, rc);
 }
 
-/* Drops the tomb of a lost term, which on_deposed has told: no release is needed. */
+/* Drops the tomb of a lost term, if there is one: no release will follow. */
 static void drop_loss(struct ls_election *election)
 {
     struct lock_claim *tomb = lock_index_tomb(&election->mutex, CANDIDATE);
@@ -88,7 +89,7 @@ static void drop_loss(struct ls_election *election)
         lock_mutex_drop_tomb(tomb);
 }
 
-/* If a candidate has no claim but a tomb, and is not in a term of ls_election_lead(), acquires the mutex
+/* If a candidate has no claim, or only a tomb, and is not in a term of ls_election_lead(), acquires the mutex
  * again. Returns LS_OK, or the code with which the candidacy has failed. */
 static int stand_again(struct ls_election *election)
 {
@@ -155,7 +156,7 @@ static void elected(struct ls_election *election, int64_t token)
 {
     struct ls_env *env = enter(election);
     bool tells = begin_term(election);
-    /* the event SUSPENDED was delivered before the term began, so on_event() has told nothing */
+    /* the event of the loss may have come before the term began: on_event() told nothing then */
     bool broken = election->mutex.session->state != LS_STATE_CONNECTED;
     ls_env_unlock(env);
     if (tells && ops_of(election)->on_elected)
@@ -500,7 +501,7 @@ static int enter_term(struct ls_election *election, int64_t *token)
 }
 
 /* Ends the candidacy, releases the mutex if the term was not lost, and waits for the answer. Returns false if
- * the candidate had resigned, or the election is closed. */
+ * the candidacy was over before, or the election is closed. */
 static bool leave_term(struct ls_election *election)
 {
     struct lock_call call = {.rc = 0, .done = false};

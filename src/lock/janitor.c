@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The janitor removes the node and the watch of a claim that has ended or is being released.
+/* The janitor removes the node and the watch of a claim that has ended or is being released. It also removes
+ * the watch of a lease that is held.
  *
  *   named     the claim's node exists under a known name   -> delete it
  *   maybe     a create was sent, its outcome is unknown    -> sync and list in one flight, then delete, or
  *                                                             believe the absence
- *   neither   nothing to do
+ *   neither   no node to delete
  *
  * A watch on the predecessor is removed too. A watch on the own node goes with the node; if the server
- * refuses to delete the node, the janitor removes that watch. The death of the session ends all of this. The
- * owner of an ended claim has its answer already. If it asks again, that is another claim and attempt id.
+ * refuses to delete the node, the janitor removes that watch. The death of the session ends all of this. If
+ * the owner of an ended claim asks again, that is another claim with another attempt id.
  *
- * A node that stays blocks all contenders behind it. So while the session lives, the janitor gives a node up
- * only if the server refuses to delete it, or to list its parent. A request whose answer was lost with the
- * link is repeated at the next CONNECTED. Other failed requests are repeated by one timer for all claims of
- * the session. If there is no memory for the timer, the next entry into the session starts it. Without any
- * entry, a node can stay as long as the session. */
+ * A node that stays may block the contenders behind it. So while the session lives, the janitor gives a node
+ * up only if the server refuses to delete it, or to list its parent. A request whose answer was lost with the
+ * link is repeated at the next CONNECTED. A request that failed otherwise, and was not refused, is repeated
+ * by one timer for all claims of the session. If there is no memory for the timer, the next entry into the
+ * session starts it. Without any entry, a node can stay as long as the session. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 

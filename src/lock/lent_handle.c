@@ -8,13 +8,13 @@
  *   LOST --ls_session_lend--> likewise with the next handle; the session opens none itself
  *
  * The context of such a handle is the application's, so a watcher cannot find the session by it. All watches
- * of a loan share one pair of function and context: the context is the loan, and an event wakes all claims
- * that wait for its path. The handle outlives the session and may still deliver an event. So the loan's
- * memory must stay valid as long as the handle.
+ * of a loan share one pair of function and context. The context is the loan. An event reaches all claims and
+ * counts that have a watch on its path. The handle may outlive the session and still deliver an event. So the
+ * loan's memory must stay valid as long as the handle.
  *
- * Requests in flight carry addresses of claims. If the session owns the handle, the close of the handle
- * answers them. On a loan, the close of the session waits for the answers. They come, because the client
- * fails all requests when the link breaks (F10). A dead handle gives no answers (F17, F21), so the
+ * Requests in flight carry addresses of claims. If the session owns the handle, no answer comes after the
+ * close of the handle. On a loan, the close of the session waits for the answers. They come, because the
+ * client fails all requests when the link breaks (F10). A dead handle may give no answers (F17, F21), so the
  * application must close it first. */
 #include "lock/claim.h"
 
@@ -90,10 +90,9 @@ static int check(const struct ls_session *session, const struct ls_loan *loan, z
     return is_unrecoverable(zh) ? LS_ELOST : LS_OK;
 }
 
-/* Takes a handle on loan, and asks once for its state. A later event changes the state, or repeats it and is
- * ignored. The state may be CONNECTED though the application was told of a loss before (F1), and no event
- * will report that loss again. So a sync is sent: if its answer is lost before any event was passed on, the
- * link was gone. */
+/* Takes a handle on loan, and asks once for its state. Later events change the state. The state may be
+ * CONNECTED though the application was told of a loss before (F1), and no event will report that loss again.
+ * So a sync is sent: if its answer is lost before any event was passed on, the link was gone. */
 static void take(struct ls_session *session, struct ls_loan *loan, zhandle_t *zh)
 {
     if (session->loan)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Multis of the application, sent so that the client library does not end the process.
+/* Multis of the application. The checks here keep zoo_amulti() from ending the process, but for two windows.
  *
  * zoo_amulti() of libzookeeper_mt (3.8.0, and master in July 2026) goes on after an operation that it
  * refuses. Then it frees a path that it has not set, and below a chroot the refused path twice. It refuses an
@@ -11,10 +11,10 @@
  *   the handle's state is < 0  the client's thread sets it, at any time
  *
  * The state EXPIRED comes only with a server's answer to a connect request, never on an established link. So
- * no multi is sent unless the handle is connected. A window of some microseconds remains until zoo_amulti()
- * checks the last operation: within it the link would have to break, be made again and be refused. No call of
- * <zookeeper/zookeeper.h> can close this window. The state AUTH_FAILED can come on an established link too,
- * by the answer to refused credentials. */
+ * no multi is sent unless the handle is connected. The first window lasts until zoo_amulti() has checked the
+ * last operation: within it the link would have to break, be made again and be refused. No call of
+ * <zookeeper/zookeeper.h> can close this window. The second one: the state AUTH_FAILED can come on an
+ * established link too, by the answer to refused credentials. */
 #include "lock/claim.h"
 
 #include <string.h>

@@ -12,21 +12,25 @@
  *   ASKING    -> HELD       on_done: the last member was granted
  *   ASKING    -> ENDED      on_done, acquire(): a member was refused, or the acquire is to stop (`rc`)
  *   HELD      -> RELEASING  give_level_back(): the last level
- *   RELEASING -> ENDED      on_freed: all members have answered
+ *   RELEASING -> ENDED      on_freed: all members have answered; give_level_back(): no member will answer
  *   HELD      -> LOST       on_lost: a member is lost; the others are given back
- *   LOST      -> ENDED      give_level_back(): the owner has released the last level, and learned of the loss
+ *   LOST      -> ENDED      give_level_back(): the owner has released the last level, and learned of the
+ *                           loss; inherit_levels(): the owner's next bundle is lost too, and has the
+ *                           levels; close_multi()
  *
  * A bundle is one owner's acquire of all members, and the hold after it:
  * - In ASKING one member, `at`, is pending or has an undelivered answer. The `granted` members before it are
- *   held.
+ *   held, or were lost (`again`).
  * - The slot of a bundle makes the numbers by which the members know their owner (inner_owner). A slot is
- *   free again once all released members have answered, so no answer is taken for that of a later bundle.
- * - Members have no deadline. The bundle has one.
+ *   free again when its bundle is freed, after all released members have answered. So no answer to a release
+ *   is taken for that of a later bundle.
+ * - Members have no deadline. The bundle may have one.
  *
  * No deadlock among multis.
  *   Definition. A multi waits for another one if its pending member is held by the other one, or the other
  *   one's contender is before it in the member's line.
- *   Claim. Multis alone, on one ensemble, never wait in a circle.
+ *   Claim. Multis alone, whose members are of sessions with one ensemble and chroot and have different paths,
+ *   never wait in a circle.
  *   Why. A multi has one pending member. All members that it holds come before that one in the order of
  *   paths, and a lock has one path. Around a circle, each path would be greater than the one before.
  *   Checked by. scenarios/explore/multi_both_orders*.scn. */
@@ -71,8 +75,8 @@ struct lock_bundle {
     uint8_t state;  /* enum bundle_state */
     uint8_t try_only;
     uint8_t untold; /* on_lost is to be called when the running callback has returned */
-    uint8_t asked;  /* a held member was asked back; the owner is told once all members are held */
-    uint8_t again;  /* a member was lost; when the present one has answered, all are asked for again */
+    uint8_t asked;  /* a request for a held member came; finish() has it read again */
+    uint8_t again;  /* a member was lost; restart() follows the present one's answer */
 };
 
 static const struct ls_multi_ops no_ops;
@@ -187,7 +191,7 @@ static struct ls_env *enter(struct ls_multi *multi)
     return env;
 }
 
-/* Ends an entry into the multi: calls `how` for the session of each open member. */
+/* Ends an entry into the multi: calls `how` for the sessions of its open members. */
 static void deliver(struct ls_multi *multi, void (*how)(struct ls_session *session))
 {
     const struct ls_session *last = NULL;
@@ -260,7 +264,7 @@ static int give_back_unit(struct ls_mutex *face, uint64_t owner)
     return lock_mutex_release(face, owner, NULL);
 }
 
-/* Releases all held members, in reverse order. Returns the first code other than 0. */
+/* Releases all held members, in reverse order. Returns the first code other than 0, or 0. */
 static int give_back(struct lock_bundle *bundle)
 {
     int first = LS_OK;
@@ -332,8 +336,7 @@ static void wake(struct lock_bundle *bundle, const struct ls_multi_outcome *outc
 }
 
 /* Handles requests to give members back that came while other members were awaited. A request is the contents
- * of a member's node, so nodes with a watch are read as if they had just changed. A node without a watch will
- * be read anyway. */
+ * of a member's node, so nodes with a watch are read as if they had just changed. */
 static void hear_requests(struct lock_bundle *bundle)
 {
     struct ls_multi_member *member = bundle->multi->first;
@@ -418,7 +421,8 @@ static bool go_on(struct lock_bundle *bundle, struct ls_multi_member *member)
     return !bundle->rc;
 }
 
-/* Releases the held members, and asks for all members again. Returns whether an answer is awaited. */
+/* Releases the held members, and begins to ask for all members again. Returns whether an answer is
+ * awaited. */
 static bool restart(struct lock_bundle *bundle)
 {
     bundle->again = 0;
@@ -547,7 +551,7 @@ int ls_multi_init(struct ls_multi *multi, struct ls_multi_member *members, uint3
     return LS_OK;
 }
 
-/* Returns constant options if nothing is to be set: their address is the same in each run of a world. */
+/* Returns the constant options if the multi has neither an ACL nor counters. */
 static const struct ls_mutex_options *options_of_members(const struct ls_multi *multi)
 {
     return multi->inner.acl || multi->inner.counters ? &multi->inner : &plain_options;
@@ -675,7 +679,8 @@ static bool is_busy(const void *about)
     return multi->busy;
 }
 
-/* Closes a multi. The members answer all acquires and releases, which ends all bundles but those in LOST. */
+/* Closes a multi. The closes of the members answer all acquires and asynchronous releases. That ends all
+ * bundles but those in LOST, which end here. */
 static void close_multi(struct ls_multi *multi, struct ls_env *env)
 {
     multi->closing = true;
@@ -976,7 +981,8 @@ static struct ls_env *enter_blocking(struct ls_multi *multi, int *err, int empty
     return NULL;
 }
 
-/* Ends a blocking call that was started with the result `rc`; sleeps until the answer if rc is LS_OK. */
+/* Ends a blocking call that was started with the result `rc`: sleeps until the answer if rc is LS_OK, and
+ * drops the mutex. */
 static int finish_blocking(struct ls_multi *multi, struct ls_env *env, struct bundle_call *call, int rc)
 {
     deliver(multi, lock_queue_hand_over);

@@ -23,15 +23,17 @@
  *
  *   CLAIMING    -> LISTING        first_done: the node was created; the list of the same flight ranks it
  *   CLAIMING    -> PREPARING      claimed: the parent is missing; parents.c creates it and comes back
- *   CLAIMING    -> SEARCHING      claimed: the create's outcome is unknown, or its answer has no sequence
+ *   CLAIMING    -> SEARCHING      claimed: the create's outcome is unknown, its answer has no sequence, or it
+ *                                 says that the node exists
  *   SEARCHING   -> CLAIMING       searched: after a sync, no node of the parent carries the attempt id
  *   SEARCHING   -> IDENTIFYING    searched: one node does
  *   IDENTIFYING -> LISTING        first_done: the node is of this session, its czxid came with the same read
  *   IDENTIFYING -> SEARCHING      identified: the node is gone again
  *   IDENTIFYING -> CLAIMING       identified: the node is another session's (F81); with a new attempt id
- *   LISTING     -> HELD, ARMING   rank_by_list: the node is first, or not
- *   LISTING     -> SEARCHING      rank_by_list: the claim's node is not in the list
- *   ARMING      -> WAITING        on_watched: the watch stands on the nearest predecessor
+ *   LISTING     -> HELD, ARMING   rank_by_list: the claim need not wait, or has to
+ *   LISTING     -> SEARCHING      rank_by_list: the claim's node, or the parent, is missing
+ *   ARMING      -> WAITING        on_watched: the watch stands on the nearest predecessor; on_room_watched:
+ *                                 of a lease, on the list
  *   ARMING      -> LISTING        on_watched: the predecessor is gone, and the get left no watch (F66)
  *   ARMING      -> HELD           on_room_watched: of a lease, whose list says that there is room now
  *   ARMING      -> SEARCHING      on_room_watched: of a lease, whose node is not in that list
@@ -39,39 +41,46 @@
  *   any -> HELD is any -> TAKING for a contender in the line of a semaphore; see semaphore.c
  *   HELD        -> RELEASING      lock_mutex_release: the last level; janitor.c deletes the node and answers
  *   HELD        -> TOMB           bury: the session or the node is lost
- *   HELD        -> LEFTOVER       bury: likewise, before the grant was delivered; lock_mutex_end: a close
+ *   HELD        -> LEFTOVER       bury: likewise, before the grant was delivered; lock_mutex_end: a close;
+ *                                 semaphore.c: of a lease whose taker lacks others, and fails
  *   HELD        -> SEARCHING      lock_semaphore_look: of a lease whose taker still lacks others
  *   RELEASING   -> LEFTOVER       janitor.c: the release is answered before its end
  *   pending     -> LEFTOVER       lock_mutex_fail: deadline, cancel, error; janitor.c removes node and watch
- *   pending     -> CLAIMING       lock_mutex_session_lost: anew, with a new attempt id
+ *   pending     -> CLAIMING       lock_mutex_session_lost, lock_mutex_begin_again: with a new attempt id
  *
  * Invariants:
- * - CLAIMING .. IDENTIFYING: the claim knows no node of its own, or not the node's czxid.
- * - LISTING .. HELD: the claim knows both. WAITING: exactly one watch is set.
- * - HELD: depth >= 1. A list contained the node, and no contender before it that it waits for. Of a lease,
- *   the list had room. The only watch is on the own node if the lock is revocable (revoke.c), and that of a
- *   lease until it is removed.
- * - If the requests of a state are lost, lock_mutex_go() sends them again at the next CONNECTED.
+ * - LISTING .. HELD: the claim knows its node's sequence and czxid. WAITING: exactly one watch is set.
+ * - HELD: depth >= 1. A list contained the node. In that list no contender that it waits for was before it,
+ *   except its writer at a downgrade (rwlock.c). Of a lease, the list had room. The only watch is on the own
+ *   node if the lock is revocable (revoke.c), and that of a lease until it is removed.
+ * - If the requests of a state are lost with the link, lock_mutex_go() sends the requests of the claim's
+ *   state at the next CONNECTED.
  *
- * The first flight, create's outcome x list's outcome:
+ * The first flight, by the outcomes of its create and its list:
  *
- *   create \ list     answered                 lost (F9, F79)      no node (-101)     no permission, other
- *   ok                HELD, ARMING or EBUSY;   LISTING             SEARCHING (the     ENOAUTH, EZK; the
- *                     own node absent:                             parent was         janitor deletes
- *                     SEARCHING                                    deleted, F53)
- *   ok, sequence at   ESEQUENCE; the janitor deletes the node (F49)
- *   its end
- *   lost              SEARCHING: absence is concluded only from a sync and a list after the next CONNECTED
- *   no node (-101)    PREPARING; after a refused ancestor ENOAUTH or EZK
- *   exists (-110)     SEARCHING: only an earlier create of the claim can have its attempt id
- *   no permission     ENOAUTH
- *   other refusal     EZK (bad path: EINVAL; credentials refused: EAUTHFAILED)
- *   session dying     CLAIMING; the event of the session's end is about to come
- *   refused at once   no list is sent; -9 as session dying, -5 by the retry timer, else as other refusals
- *   list refused      LISTING, by the retry timer, after the create's answer
- *   at once
- *   cancelled         the owner has its answer already; the flight is awaited, then the janitor deletes by
- *   between           name, or searches if the create's outcome is unknown */
+ *   create              list                 next
+ *   ok                  ok                   as rank() decides: HELD, TAKING, ARMING, SEARCHING or a failure
+ *   ok                  lost (F9, F79)       LISTING
+ *   ok                  no node (-101)       SEARCHING: the parent was deleted (F53)
+ *   ok                  later, or refused    LISTING, by the retry timer
+ *                       by the client
+ *   ok                  refused by a server  ENOAUTH, EAUTHFAILED, EINVAL or EZK; the janitor deletes
+ *   ok, no sequence     any                  SEARCHING
+ *   ok, sequence < 0    any                  ESEQUENCE; the janitor deletes the node (F49)
+ *   or 2147483647
+ *   lost                any                  SEARCHING: an answered sync and list behind it prove absence
+ *   no node (-101)      any                  PREPARING; after a refused ancestor, a failure by its code
+ *   exists (-110)       any                  SEARCHING: an earlier create of the claim had its attempt id
+ *   later               any                  CLAIMING, by the retry timer
+ *   no permission       any                  ENOAUTH
+ *   other refusal       any                  EZK (bad path: EINVAL; credentials refused: EAUTHFAILED)
+ *   session dying       any                  CLAIMING; the event of the session's end is about to come
+ *   refused at once     not sent             session dying and other refusals as above; else CLAIMING, by the
+ *                                            retry timer
+ *
+ * "Later" is a code of LOCK_AGAIN. If the claim ends before both answers, its owner is answered at once, and
+ * the flight is awaited. Then the janitor deletes the node by its name, or searches for it if the create's
+ * outcome is unknown. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
@@ -252,9 +261,10 @@ void lock_mutex_view(const struct lock_claim *claim, const struct String_vector 
     lock_names_view(role, list, prefix, view);
 }
 
-/* Ranks a reader that was queued in the place of its owner's write lock. If the writer's node is gone, the
- * acquire fails with LS_ELOST: another owner may hold already. The reader's token is the writer's, because
- * the node of a writer that is granted later may be older than the reader's. */
+/* Ranks a reader that was queued in the place of its owner's write lock. If the write lock is not held any
+ * more, or the list lacks its node, the acquire fails with LS_ELOST: another owner may hold already. The
+ * reader's token is the writer's, because the node of a writer that is granted later may be older than the
+ * reader's. */
 static void rank_under(struct lock_claim *claim, const struct String_vector *list)
 {
     const struct lock_claim *writer = lock_rwlock_writer(claim);
@@ -289,7 +299,7 @@ static bool take_room(struct lock_claim *claim, const struct lock_view *view,
     return true;
 }
 
-/* Lets a lease wait for any change of the list, instead of one predecessor. */
+/* Lets a lease wait for any change of the list, or fail with LS_EBUSY if it must not wait. */
 static void wait_for_room(struct lock_claim *claim)
 {
     if (claim->try_only) {
@@ -368,7 +378,7 @@ static void claimed(struct lock_claim *claim, int create_rc, int list_rc, const 
 {
     switch (lock_session_verdict(create_rc)) {
     case LOCK_OK:
-        /* The answer has no sequence, which a server always appends: believe only a node in a list. */
+        /* If the answer has no sequence, believe only a node in a list. */
         if (!claim->named)
             enter(claim, LOCK_SEARCHING);
         else if (claim->sequence < 0 || claim->sequence == INT32_MAX)
@@ -448,7 +458,7 @@ static void there(struct lock_claim *claim, const struct String_vector *list)
 static void again_if_needed(struct lock_claim *claim, int zk_rc)
 {
     enum lock_verdict verdict = lock_session_verdict(zk_rc);
-    /* After a loss without a session event, no CONNECTED may come to wait for. */
+    /* If a request was lost without a session event, no CONNECTED may follow. */
     bool silent = verdict == LOCK_UNKNOWN && lock_session_ready(session_of(claim));
     if (verdict == LOCK_REFUSED) {
         fail_by_server(claim, zk_rc);
@@ -470,7 +480,7 @@ static void searched(struct lock_claim *claim, int sync_rc, int list_rc, const s
         again_if_needed(claim, list_rc);
 }
 
-/* on_exists() has set claim->czxid if, and only if, the node belongs to this session. */
+/* If exists_rc is ZOK, on_exists() has set claim->czxid: to 0 if the node is another session's. */
 static void identified(struct lock_claim *claim, int exists_rc, int list_rc, const struct String_vector *list)
 {
     if (exists_rc == ZNONODE) {
@@ -521,7 +531,7 @@ static void settle(struct lock_claim *claim, int list_rc, const struct String_ve
 
 /* ---- completions ---- */
 
-/* Returns whether the claim knows its node and the czxid. Then it only needs a list, as in LOCK_LISTING. */
+/* Returns whether a list is all that the claim still needs, as in LOCK_LISTING. */
 static bool only_lists(const struct lock_claim *claim)
 {
     bool placed =
@@ -529,8 +539,8 @@ static bool only_lists(const struct lock_claim *claim)
     return placed || (claim->state == LOCK_IDENTIFYING && claim->czxid) || claim->state == LOCK_LISTING;
 }
 
-/* Notes the answer to the first request of a flight. If the client has refused the list behind it, the
- * flight is over: ZSYSTEMERROR makes the retry timer send another one. */
+/* Notes the answer to the first request of a flight. If the client has refused the list behind it, the flight
+ * is over: for the list, settle() then gets ZSYSTEMERROR, a code of LOCK_AGAIN. */
 static void first_done(struct lock_claim *claim, int rc)
 {
     claim->in_flight &= (uint8_t)~LOCK_FIRST;
@@ -543,7 +553,8 @@ static void first_done(struct lock_claim *claim, int rc)
     }
 }
 
-/* Notes what the answer to a create says about the claim's node, even if the claim has ended. */
+/* Notes what the answer to a create says about the claim's node, also for a claim that has ended. If the
+ * session is over, notes nothing about the node. */
 static void note_creation(struct lock_claim *claim, int rc, const char *path, const struct Stat *stat)
 {
     enum lock_verdict verdict = lock_session_verdict(rc);
@@ -653,7 +664,7 @@ static void on_watched(int rc, const char *value, int value_size, const struct S
     lock_mutex_leave(session);
 }
 
-/* Ranks a lease by the list that has set its watch: it may have room that the list before had not. */
+/* Ranks a lease by the list that has set its watch, because room may have come since the list before. */
 static void room_watched(struct lock_claim *claim, int rc, const struct String_vector *list)
 {
     struct lock_view view;
@@ -875,7 +886,7 @@ void lock_mutex_node_gone(struct lock_claim *claim)
 void lock_mutex_session_lost(struct lock_claim *claim)
 {
     int64_t token = claim->czxid;
-    /* A session that the server has ended took the node along: the release then succeeds. A close by this
+    /* A session that the server has ended took the node along, so a release may succeed. A close by this
      * process may not have reached the server (F22). */
     if (session_of(claim)->state != LS_STATE_LOST)
         lock_janitor_unsure(claim);

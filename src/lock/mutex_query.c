@@ -116,7 +116,7 @@ static void end_claims(struct ls_mutex *mutex)
     }
 }
 
-/* Detaches the claims that are left from the mutex. All their notes are delivered. */
+/* Detaches the claims that are left from the mutex. Expects that their notes are delivered. */
 static void detach_claims(struct ls_mutex *mutex)
 {
     for (struct lock_claim *claim = mutex->session->claims; claim; claim = claim->next)
@@ -130,8 +130,8 @@ static bool is_closing(const void *about)
     return mutex->closing;
 }
 
-/* Closes a mutex that no other thread is closing. Callbacks run meanwhile, and their calls on the mutex are
- * refused (`closing`): a claim that is made now would lose its mutex. */
+/* Closes a mutex that no other thread is closing. Callbacks run meanwhile. Acquires, releases and surveys are
+ * refused then (`closing`): a claim that is made now would lose its mutex. */
 static void close_mutex(struct ls_mutex *mutex)
 {
     struct ls_session *session = mutex->session;

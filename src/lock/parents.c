@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Creates the missing ancestors of a contender node, all in one flight, the topmost first.
+/* Creates the ancestors of a contender node, all in one flight, the topmost first.
  *
  * Ancestors are containers, as Curator makes them: the server deletes them when they are empty (F53). A
  * server without containers gets persistent nodes. An ancestor that exists is as good as one that was
- * created. A refusal is kept in claim->zk_rc. It matters only if the contender's next create finds its parent
- * missing again: a missing permission does no harm at an ancestor that exists (F51). */
+ * created. The first other refusal is kept in claim->zk_rc. It matters only if the contender's next create
+ * finds its parent missing again: a missing permission does no harm at an ancestor that exists (F51). */
 #include "lock/claim.h"
 
 #include <string.h>
 
-/* Returns whether the connect string has a chroot: then "/" is a node that may be missing too (F58). */
+/* Returns whether the connect string has a slash, behind which is the chroot. Then "/" is a node that may be
+ * missing too (F58). */
 static bool has_chroot(const struct lock_claim *claim)
 {
     return strchr(claim->place->session->hosts, '/');
@@ -47,7 +48,7 @@ static void note(struct lock_claim *claim, int rc, bool topmost)
     case LOCK_AGAIN:
         claim->first_rc = rc;
         break;
-    case LOCK_ABSENT: /* the node above was deleted just now, or refused; no node is above the topmost one */
+    case LOCK_ABSENT: /* an ancestor above is missing; above the topmost one this claim creates none */
         LS_SOMETIMES("ancestor-is-gone-again");
         if (topmost)
             claim->zk_rc = rc;

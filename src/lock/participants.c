@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The participants of a mutex. A survey is one such question: a list, and then the contents of each
- * contender, one by one in the order of the line. It depends on no state of the mutex, and is not repeated
- * after a loss: its answer is a snapshot for people, and the caller can ask again. */
+/* The participants of a mutex. A survey asks for them once: it sends a list, and then reads the contents of
+ * each contender, one by one in the order of the line. It is not repeated after a loss: the caller can ask
+ * again. */
 #include "lock/claim.h"
 
 #include <string.h>

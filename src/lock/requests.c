@@ -39,7 +39,7 @@ static size_t put_place(const struct lock_place *place, char *out)
     return size;
 }
 
-/* Writes the path of the claim's node up to its sequence. Returns its size. */
+/* Writes the path of the claim's node without its sequence. Returns the number of its bytes. */
 static size_t put_prefix(const struct lock_claim *claim, char out[PATH_SIZE])
 {
     size_t size = put_place(claim->place, out);
@@ -202,7 +202,7 @@ static bool listens(const struct lock_claim *claim, const char *path)
     return has_watch && lock_request_is_own(claim, path);
 }
 
-/* Returns whether another claim of the session has, or is about to have, a watch on the same node. */
+/* Returns whether another claim of the session may have, or set, a watch on the same path. */
 static bool is_shared(const struct lock_claim *claim, const char *path)
 {
     const char *name = strrchr(path, '/') + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Retry policies: a pure function from the number of failures, the time since the first one and a random
- * number to the next delay. */
+/* Retry policies: a pure function from a policy, the number of failures, the time since the first one and a
+ * random number to the next delay. */
 #include <lockstep/session.h>
 
 enum { BASE_MS = 100, DELAY_MS_MAX = 10000, SHIFT_MAX = 31 };

@@ -18,14 +18,16 @@
  *   READING   -> OFF        on_read: the node is gone, or may not be read
  *   LATER     -> DEAF       lock_revoke_again: the retry timer, or a new connection
  *   LISTENING -> READING    lock_revoke_heard: CHANGED, by way of DEAF; the event does not tell the contents
- *   LISTENING -> OFF        lock_revoke_heard: DELETED, mostly by the holder's release; or on_unlistened
+ *   LISTENING -> OFF        lock_revoke_heard: DELETED; or lock_revoke_unlisten: the watch was removed
  *   DEAF      -> LATER, OFF lock_revoke_go: the client refused the read at once
  *   any       -> DEAF       lock_revoke_lost: the session is gone; READING stays until the read is answered
+ *                           or its handle is closed; lock_semaphore_begin_again: the taker's node is gone
  *
- * - No state of the ear delays the claim. A release sends its delete behind a read in flight, and the watch
- *   that this read sets fires with the delete.
+ * - A release does not await a read in flight. It sends its delete behind the read, and the watch that this
+ *   read sets fires with the delete.
  * - A pending claim has no such watch: the first read after the grant finds an earlier request in the node.
- *   Only a taker of several leases in LOCK_TAKING has one, to learn of the end of its node (semaphore.c).
+ *   The exception is a taker of several leases in LOCK_TAKING, which learns of the end of its node by the
+ *   watch (semaphore.c).
  * - A node that was not written after its creation (version 0) contains no request.
  *
  * The asker's side is one set of the node, which is not repeated. If its answer is lost, the asker is unsure,

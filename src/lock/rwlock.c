@@ -9,12 +9,13 @@
  *
  * Downgrade. If the owner of a write lock asks for the read lock, the reader's node gets the sequence of the
  * writer's node, as of Curator 5.5. A contender behind the writer is behind that reader too.
- *   Claim. Between the grant of the write lock and the release of the read lock no other writer is granted.
+ *   Claim. If the downgrade is granted, no other writer is granted between the grant of the write lock and
+ *   the end of the reader's node.
  *   Why. The reader is granted by a list that contains its writer's node (lock_rwlock_stands). So both nodes
  *   existed at one moment. The writer's node has existed since its grant, because an attempt id is used once.
  *   Checked by. scenarios/explore/rwlock_downgrade_2.scn and rwlock_downgrade_3.scn.
- * The write lock cannot be released while that reader is pending (lock_rwlock_is_needed). If the writer's
- * node is gone, the reader is refused: contenders behind its node may hold the lock already. */
+ * The last level of the write lock cannot be released while that reader is pending (lock_rwlock_is_needed).
+ * If the writer's node is gone, the reader is refused: contenders behind that node may hold the lock. */
 #include "lock/claim.h"
 
 #include <lockstep/rwlock.h>

@@ -4,20 +4,21 @@
 /* Semaphore: two mutexes below one path, as in Curator's InterProcessSemaphoreV2.
  *
  *   PATH/locks    the line: each acquire has a mutex contender there, its taker.
- *   PATH/leases   a node for each lease that is held, and the nodes of the first taker.
+ *   PATH/leases   a node for each lease that is held, or that a taker in LOCK_TAKING asks for.
  *
- * A taker that is first in the line creates the nodes of its leases and keeps its place until all of them are
- * granted (LOCK_TAKING). So one client at a time waits for room and watches the list of leases.
+ * A taker that is first in the line creates the nodes of its leases. It keeps its place until all of them are
+ * granted (LOCK_TAKING), or its acquire fails. So one taker at a time waits for room and watches the list of
+ * leases.
  *
  * Admission. A lease is granted by a list that contains its own node, if fewer children than the capacity
  *   stand before that node.
- *   Claim. If all clients have one capacity that does not change, no more leases are held at once.
+ *   Claim. If all clients have one capacity that does not change, no more leases than that are held at once.
  *   Why. Take the held lease with the largest sequence. Each other held lease was created before it and still
  *   exists, so the list that granted it contained and counted the others. Curator counts the children behind
  *   the own node too, so it grants no lease that this rule does not grant.
  *   Checked by. scenarios/explore/semaphore_*.scn.
- * The proof does not use the line. The line gives fairness, and one wake-up per lease. It also prevents that
- * two acquires, each with some of its leases, wait for each other.
+ * The proof does not use the line. The line gives fairness, and a lease that is given back wakes one taker.
+ * The line also prevents that two acquires, each with some of its leases, wait for each other.
  *
  * If an operator deletes the node of a taker in the line, the next taker takes leases as well. Therefore a
  * taker of several leases watches that node while it waits for room (revoke.c). If the node is gone, the
@@ -26,8 +27,9 @@
  *   Why. All takers in LOCK_TAKING but one have lost their node in the line, and learn of that by the watch.
  *   Checked by. scenarios/explore/semaphore_several_evicted_2.scn.
  *
- * If an acquire fails or its session is lost, its leases go to the janitor. Until all leases of an acquire
- * are granted, claim->taker of each is set. claim->told is set when the owner is told. */
+ * If an acquire fails, or its session is lost before the grant, its leases go to the janitor. Until all
+ * leases of an acquire are granted, claim->taker of each is set. claim->told is set when the owner is
+ * told. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 

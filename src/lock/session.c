@@ -12,20 +12,20 @@
  *   any open   -> CONNECTED   on_connected: a handshake ended, with the same session id or the first one
  *   CONNECTED  -> SUSPENDED   on_suspended: the established link is gone (F2); from READ_ONLY likewise
  *   any open   -> READ_ONLY   on_read_only: a handshake ended with a server that is cut off from its quorum
- *   any open   -> LOST        lose: expired, or replaced by the server without an event (Z44)
+ *   any open   -> LOST        lose: expired, or replaced by the server without an event
  *   LOST       -> CONNECTING  on_reopen_timer: the old handle is closed, then a new one is opened;
  *                             or lent_handle.c
  *   CONNECTING -> LOST        open_handle: no handle could be opened; the retry timer opens the next one, or
  *                             ls_session_start() fails and the session is NEW again
  *   open, LOST -> FAILED      fail: credentials refused, no memory, or no handle and the policy is exhausted
  *
- * Requests are sent in CONNECTED alone. In other states the client would queue them, and each would make it
- * try to connect at once (F11, F12). After an answer that the session is over (`dying`), none is sent either:
- * the server would refuse it, and the event of the end is about to come.
+ * A claim sends requests in CONNECTED alone (lock_session_ready). In other states the client would queue
+ * them, and each would make it try to connect at once (F11, F12). After an answer that the session is over
+ * (`dying`), a claim sends none either: the event of the end is about to come.
  *
- * In LOST the handle is dead or about to be closed. All claims were reset, and late completions change only
- * counts of requests. The next handle is opened after the old one is closed, so no completion can meet the
- * wrong session. */
+ * In LOST no claim has a node or a watch. The handle, if there is one, is dead or about to be closed. The
+ * session opens the next handle after it has closed the old one, so no completion can meet the wrong
+ * session. */
 #include "lock/claim.h"
 #include "lock/telemetry.h"
 
@@ -82,8 +82,8 @@ bool lock_session_ready(const struct ls_session *session)
  *
  * The belief's age counts from a moment at which the session certainly lived: before the send of a write or
  * sync whose answer is a proof. A stamp after the send would be too young: the process may be stopped in
- * between. One request at a time is stamped. Its answer is the `measured`th from now on among those of writes
- * and syncs, because answers come in the order of requests (F36, F40). */
+ * between. One request at a time is stamped. `measured` is the number of answers, among the `unanswered`
+ * ones, up to that of the stamped request: answers come in the order of requests (F36, F40). */
 
 static int64_t age_ms(const struct ls_session *session)
 {
@@ -94,7 +94,8 @@ bool lock_session_stamp(struct ls_session *session)
 {
     if (session->measured)
         return false;
-    /* An age of 0 cannot be improved. In a world without time it is always 0, so stamps add no states. */
+    /* An age of 0 cannot be improved. In a world without a clock a proven belief always has the age 0, so
+     * stamps add no states. */
     if (!session->unproven && !age_ms(session))
         return false;
     ls_env_stamp(session->env, &session->stamps[!session->slot]);
@@ -136,7 +137,8 @@ void lock_session_unclaimed(struct ls_session *session)
         forget_belief(session);
 }
 
-/* Returns whether a server gives this code only for a request of a living session. */
+/* Returns whether a code counts as proof that the session lived. A server gives these three only for a living
+ * session. */
 static bool is_proof(int zk_rc)
 {
     return zk_rc == ZOK || zk_rc == ZNONODE || zk_rc == ZNODEEXISTS;
@@ -331,8 +333,8 @@ static void go_anew(struct lock_claim *claim)
     lock_mutex_go(claim);
 }
 
-/* Adds the credentials, and returns whether that succeeded. False: the link is gone and another event
- * follows (F16), or memory was short and the session has failed here. */
+/* Adds the credentials, and returns whether that succeeded. If the handle is dead (ZINVALIDSTATE), another
+ * event follows (F16). After any other code the session has failed here with LS_ENOMEM. */
 static bool authenticate(struct ls_session *session, zhandle_t *zh)
 {
     int rc = lock_access_add_auths(session, zh);
@@ -428,7 +430,7 @@ static void on_default_watch(zhandle_t *zh, int type, int state, const char *pat
  * waits for the completion thread.
  *
  * By default the client looks up the names of its servers on each turn of its loop, and sends no ping until
- * that is answered. The resolution delay of -1 lets it look them up only when it connects. */
+ * that is answered. With the resolution delay -1 it does not look them up while it is connected. */
 
 /* Returns the error for errno after zookeeper_init(). EINVAL also means that no name server was reached
  * (EAI_AGAIN), so it is LS_EINVAL only for a malformed connect string. */
@@ -587,10 +589,11 @@ bool lock_session_retry(struct ls_session *session, int *err)
 /* ---- creates that may break the link ----
  *
  * A server that refuses to read a create closes the link, for example if the contents are beyond its limit
- * (F78 has another case). All requests on that link are lost, for every claim of the session. So after
- * LOCK_LOST_SUSPECT losses in a row a claim is a suspect: it is set aside. Suspects send their creates one by
- * one, each after a delay that grows with the claim's losses. The suspect with the fewest losses goes first.
- * So a create that was lost beside a bad one is served, and the bad one waits longer each time. */
+ * (F78 has another case). Then the other requests on that link are lost too. So from LOCK_LOST_SUSPECT losses
+ * in a row on, a claim is a suspect: it is set aside, and its next create waits for the create timer. Each
+ * time that the timer fires, it lets one suspect go, the one with the fewest losses. So a create that was
+ * lost beside a bad one goes before the bad one. The delay is that of the retry policy, and grows with the
+ * losses of the suspect up to the policy's bound. */
 
 static struct lock_claim *next_suspect(const struct ls_session *session)
 {
@@ -675,7 +678,7 @@ void lock_session_acquit(struct lock_claim *claim)
     bool suspect = claim->lost >= LOCK_LOST_SUSPECT;
     claim->lost = 0;
     const struct lock_claim *next = suspect ? next_suspect(session) : NULL;
-    /* The create of this suspect did not break the link. A next suspect with the least number of losses
+    /* The create of this suspect did not break the link. A next suspect with LOCK_LOST_SUSPECT losses
      * probably does not either, so it goes without a delay. */
     if (next && next->lost == LOCK_LOST_SUSPECT && !arm_create_timer(session, 0))
         await_next_suspect(session);
@@ -767,8 +770,8 @@ static void end_session(struct ls_session *session)
     lock_queue_wait_quiet(session);
 }
 
-/* Closes a session that no other thread is closing. With the result LS_ELOST the session stays open. Before
- * the function returns, all threads that wait for the session's end have left, so its memory may go. */
+/* Closes a session that no other thread is closing. With the result LS_ELOST the session is not closed. When
+ * the function returns, no other thread sleeps on the session, so that its memory may be freed. */
 static int close_session(struct ls_session *session)
 {
     session->closing = 1;

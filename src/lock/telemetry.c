@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The log and the counters. They lie in objects of the caller, so a session without them has no number that
- * grows. Lines are stored under the environment's mutex. lock_queue_deliver() writes them with the mutex
- * dropped, before the answers and events that they are about. */
+/* The log and the counters, which lie in objects of the caller. Lines are stored under the environment's
+ * mutex. lock_queue_deliver() writes them with the mutex dropped, before the answers and events that they are
+ * about. */
 #include "lock/telemetry.h"
 #include "lock/claim.h"
 
@@ -188,7 +188,7 @@ static void time_handover(const struct lock_claim *claim, struct ls_mutex_counte
 }
 
 /* Stops timing the way of a claim from a wake-up to its grant. Without a grant, no time is counted. `awake`
- * is cleared in any case, because the claim's memory may be reused. */
+ * is cleared also then, because the claim's memory may be reused. */
 static void end_handover(const struct lock_claim *claim, bool granted)
 {
     struct both both = counters_of(claim);

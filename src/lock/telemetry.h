@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The log and the counters, as the core calls them. Every function expects the mutex to be held, and writes
- * nothing into the session or its claims. Without a log and counters it does nothing. */
+/* The log and the counters, as the core calls them. Every function expects the mutex to be held. It writes
+ * into the log and the counters of the options, not into the session or its claims. Without a log and
+ * counters it does nothing. */
 #ifndef LOCK_TELEMETRY_H
 #define LOCK_TELEMETRY_H
 
@@ -42,8 +43,10 @@ void lock_telemetry_answered(const struct lock_claim *claim, int rc, int zk_rc);
 void lock_telemetry_ambiguous(const struct lock_claim *claim, const char *what, int zk_rc);
 void lock_telemetry_lost(const struct lock_claim *claim, const char *how); /* "its session" */
 
-/* Count or log revocation. Of a holder: a request was found, was told to the owner, could not be read. Of an
- * asker: a request was sent to the holder at a path, was answered. */
+/* Count or log revocation.
+ * - Of a holder: a request was found (asked), was told to the owner (revoked), a read of the own node failed
+ *   (missed).
+ * - Of an asker: a request was sent to the node at `path` (asks), has failed with `rc` (ask_answered). */
 void lock_telemetry_asked(const struct lock_claim *claim);
 void lock_telemetry_revoked(const struct lock_claim *claim);
 void lock_telemetry_missed(const struct lock_claim *claim, int zk_rc);

@@ -255,8 +255,9 @@ void lockredis_client_moves(struct ls_redis *redis)
     redis->messages.drops = redis->messages.context != NULL;
 }
 
-/* Handles a connection that could not be made. The one for commands goes to the next server, and takes the
- * other one along. If each went on by itself, they could miss one server of two for ever. */
+/* Handles a connection that could not be made. Only the one for commands goes on to the next server, and it
+ * takes the one for messages along. If both went on, two failures could lead to the same one of two servers
+ * again. */
 static void not_connected(struct ls_redis *redis, const struct redis_connection *connection)
 {
     if (connection == &redis->commands && next_host(redis)) {

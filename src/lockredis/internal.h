@@ -3,15 +3,16 @@
 
 /* The lock library for Redis, inside.
  *
- * The connections are in client.c, the scripts and replies in request.c, the attempts to get a key in
- * lock.c. The owners and their answers are in owner_queue.c, the public functions in redis_mutex.c.
+ * The connections and the client's public functions are in client.c, the scripts and replies in request.c,
+ * the attempts to get a key in lock.c. The owners and their answers are in owner_queue.c, the public
+ * functions of a mutex in redis_mutex.c.
  *
  * A client makes one attempt at a time to get a key, for all owners that wait for it. The attempt has an id,
  * which becomes the value of the key. The owner that has waited longest is granted the key. If no owner waits
- * any more, the key is given back. So an owner that gives up changes nothing about the attempt.
+ * any more, the key is given back. An owner that gives up leaves the request under way as it is.
  *
- * Repeating a request is harmless: each names the ids that it is about. A request that the server does late
- * finds another id, or leaves a key that is not renewed.
+ * A request whose reply is lost may have been done, and may be done late. So each script compares the value
+ * of the key with the ids that it is about (request.c).
  *
  * All functions expect the environment's mutex to be held, unless they say otherwise. */
 #ifndef LOCKREDIS_INTERNAL_H
@@ -88,7 +89,7 @@ void lockredis_claim_lose(struct redis_claim *claim);
 /* Answers the release of a CLAIM_LEAVES, and ends it. */
 void lockredis_claim_freed(struct redis_claim *claim, int rc);
 
-/* Ends a claim: frees it now, or, if callbacks are noted for it, after these. */
+/* Ends a claim: frees it now, or, if callbacks are noted for it, when they are delivered. */
 void lockredis_claim_end(struct redis_claim *claim);
 
 /* Makes the callbacks that are noted, each without the mutex, unless another thread does or is to. */
@@ -150,7 +151,8 @@ void lockredis_lock_free_all(struct ls_redis *redis);
 /* Frees the lock if its mutex is closed, no claim is left, and no request is to be sent or under way. */
 void lockredis_lock_forget_if_done(struct redis_lock *lock);
 
-/* Returns the request to send now; REQUEST_NONE = none, or the last one has no reply yet. */
+/* Returns the request to send now. REQUEST_NONE = none, also while the last one has no reply, or the lock
+ * pauses. */
 enum lock_request lockredis_lock_wants(const struct redis_lock *lock);
 
 /* To be called right before that request is sent. */
@@ -195,7 +197,8 @@ bool lockredis_request_subscribe(struct redis_lock *lock);
 /* Returns whether the text of an error begins with one of these words; NULL ends the list. */
 bool lockredis_request_begins(const struct redisReply *reply, const char *const *words);
 
-/* Returns the text of a script, from 0 on, and its digest; NULL = there is no such script. For tests. */
+/* Returns the text of the script with the number `which`, from 0, and its digest; NULL = there is no such
+ * script. For tests. */
 const char *lockredis_request_script(int which, const char **digest);
 
 const struct ls_redis_options *lockredis_client_options(const struct ls_redis *redis);
@@ -210,8 +213,9 @@ intptr_t lockredis_client_distance(const void *constant);
 /* Returns the constant at a distance of lockredis_client_distance(); NULL for 0. */
 const void *lockredis_client_constant(intptr_t distance);
 
-/* To be called after each change of a lock or a connection. Wakes the thread that uses hiredis if
- * lockredis_client_has_work(), and makes the callbacks that are noted. */
+/* To be called after each change of a lock or a connection. If lockredis_client_has_work() and
+ * lockredis_client_run() is not running, wakes the thread that uses hiredis. Then makes the callbacks that
+ * are noted. */
 void lockredis_client_settle(struct ls_redis *redis);
 
 /* The first half of lockredis_client_settle(): makes no callbacks. */
@@ -223,8 +227,8 @@ void lockredis_client_await(struct ls_redis *redis, struct redis_call *call);
 /* Sends, connects and disconnects. Called without the mutex, by the thread that uses hiredis. */
 void lockredis_client_run(struct ls_redis *redis);
 
-/* Sends the wanted requests, if each wanted connection is up. Returns false if a connection is to be made or
- * ended: that may take long, so lockredis_client_run() does it. */
+/* Sends the wanted requests, if each wanted connection is up. Returns false if one is not up, or is to be
+ * ended. Connecting and ending may take long, so lockredis_client_run() does them. */
 bool lockredis_client_send(struct ls_redis *redis);
 
 bool lockredis_client_has_work(const struct ls_redis *redis); /* for lockredis_client_run() */

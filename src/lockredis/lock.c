@@ -5,17 +5,19 @@
  * redis_lock.asked is the request of each reply.
  *
  * stage       event: next stage
- * TAKING      YES: HELD, with options.replicas CONFIRMING, or GIVING if no owner waits any more. LOST: TAKING
- *             again, or GIVING. NO: WAITING, TAKING if a message came meanwhile, or NONE. REFUSED: GIVING.
- *             LATER: TAKING after RETRY_MS, or GIVING. YES with the belief over: TAKING.
+ * TAKING      YES: GIVING if no owner waits any more. Else TAKING if the belief is over, CONFIRMING with
+ *             options.replicas, or HELD. LOST: TAKING again, or GIVING. NO: WAITING, TAKING if a message
+ *             came meanwhile, or NONE. REFUSED: GIVING. LATER: TAKING after RETRY_MS, or GIVING.
  * CONFIRMING  enough replicas: HELD, or GIVING if no owner waits any more. Too few, or an error: GIVING, then
- *             WAITING. LOST, or the belief is over: TAKING.
+ *             WAITING if an owner waits. LOST, or the belief is over: TAKING.
  * WAITING     a message, or the poll: TAKING. No owner waits any more: GIVING, or NONE.
  * HELD        release: GIVING, or TAKING for the next owner. A loss: TAKING, GIVING or NONE.
  * GIVING      LOST: GIVING again, but TAKING or WAITING if an owner waits and none leaves. LATER: GIVING
  *             again while an owner leaves, or while no owner waits and the lease may stand. Another reply:
  *             NONE; from there TAKING or WAITING, if an owner waits.
- * UNKNOWN leaves the stage, and the request is sent again. */
+ * If the lease of a hold that is being released ends, its release ends with LS_EUNSURE. If no reply is
+ * awaited then, TAKING and GIVING go on as after LOST. UNKNOWN leaves the stage, and the request is sent
+ * again. */
 #include "lockredis/internal.h"
 
 #include <stddef.h>
@@ -135,7 +137,8 @@ static void pause(struct redis_lock *lock)
     poll_in(lock, RETRY_MS);
 }
 
-/* Enters the stage that the waiting owners need. Precondition: no owner holds, is granted or leaves. */
+/* Enters the stage that the waiting owners need. Precondition: no owner holds or leaves, and no grant is
+ * being confirmed. */
 static void choose(struct redis_lock *lock)
 {
     if (!is_waited_for(lock)) {

@@ -26,13 +26,13 @@ void lockredis_loop_await(struct ls_redis *redis, struct redis_call *call);
 /* Wakes the thread of a blocking call that is answered. */
 void lockredis_loop_answered(struct ls_redis *redis, struct redis_call *call);
 
-/* Returns whether the calling thread must make no callbacks. Then it has woken a thread that makes them. */
+/* Returns whether the calling thread must make no callbacks. Then another thread makes them. */
 bool lockredis_loop_defers(struct ls_redis *redis);
 
 /* Attaches a new connection to the loop; false = that failed. Called without the mutex, inside
  * lockredis_client_run(). */
 bool lockredis_loop_attach(struct ls_redis *redis, struct redisAsyncContext *context);
-/* Writes the output of a connection that can be written at once. Called as lockredis_loop_attach() is. */
+/* Writes as much of a connection's output as can be written at once. Called as lockredis_loop_attach() is. */
 void lockredis_loop_flush(struct redisAsyncContext *context);
 
 /* Has lockredis_client_run() called a last time, and ends the loop. Drops the mutex meanwhile. */

@@ -279,7 +279,8 @@ static int finish_call(struct ls_redis *redis, struct redis_call *call, int rc, 
     return waits ? call->rc : rc;
 }
 
-/* Readies a blocking call, with the environment's mutex taken. NULL = there is none, for the reason *rc. */
+/* Returns the client with the environment's mutex taken, and readies a blocking call. NULL = nothing is
+ * taken, for the reason *rc. */
 static struct ls_redis *begin_call(const struct ls_redis_mutex *mutex, struct redis_call *call, int *rc)
 {
     *call = (struct redis_call){.rc = LS_OK};

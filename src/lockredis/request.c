@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Takes the key if it is free, or has the id of this attempt or of the hold that is handed over. Answers
- * {1, token}, or {0, ms until the lease of the holder ends}. If the attempt has the key already, its lease
- * begins anew and its token stays. INCR comes before SET: if it fails, the script leaves no key. */
+/* Takes the key if it is free, or has the id of this attempt or of the hold that is handed over. Answers {1,
+ * token}, or {0, ms until the lease of the holder ends}. If the attempt has the key already, its lease begins
+ * anew, and the token is the counter as it is. INCR comes before SET: if INCR fails, the script leaves no
+ * key. */
 static const char TAKE_TEXT[] =
     "local v=redis.call('get',KEYS[1])\n"
     "if v==ARGV[1] then\n"
@@ -26,9 +27,9 @@ static const char TAKE_TEXT[] =
     "return {1,token}";
 #define TAKE_DIGEST "67a7f26fff7076b68069bb647c0a649ffa9eb7a3"
 
-/* Begins the lease anew. Answers 0 if the key is gone or has another value. Answers -1 if the key has this
- * value, but the counter is not the token of the hold. Then its lease had ended, others had the key, and a
- * late copy of the take took it again. */
+/* Begins the lease anew, and answers 1. Answers 0 if the key is gone or has another value. Answers -1 if the
+ * key has this value, but the counter is not the token of the hold. That is so if the lease had ended, and a
+ * late copy of the take took the key again. */
 static const char RENEW_TEXT[] = "if redis.call('get',KEYS[1])~=ARGV[1] then return 0 end\n"
                                  "if redis.call('get',KEYS[2])~=ARGV[3] then return -1 end\n"
                                  "return redis.call('pexpire',KEYS[1],ARGV[2])";

@@ -476,7 +476,7 @@ static void on_lent_freed(struct ls_mutex *mutex, uint64_t owner, int rc)
 }
 
 /* Settles a loss. on_lost also tells of a hold that a close gives back, which is not counted as a loss. So
- * after a close these counters are not compared. */
+ * after a close the counters of grants, releases and losses are not compared. */
 static void on_lent_lost(struct ls_mutex *mutex, uint64_t owner, int64_t token)
 {
     struct lender *lender = lender_of(mutex->session);
@@ -570,7 +570,7 @@ static int start_lender(void *memory, struct ls_env *env, const struct ls_recipe
 }
 
 /* Tells the session that the handle is dead, and closes the handle. With a living handle ls_session_close()
- * would wait for answers, and a world has no thread that can wait. */
+ * might wait for answers, and a world has no thread that can wait. */
 static void stop_lender(void *memory)
 {
     struct lender *lender = memory;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Calls that mutex.h and session.h refuse: with bad arguments, by an owner that holds nothing, blocking ones
- * in a callback, and on a closed mutex. A refused call changes nothing, so these calls may be made between
- * any two steps. The library does not contain this file. */
+/* Calls that mutex.h and session.h refuse, for example with bad arguments, without a connection, by an owner
+ * that holds nothing, or on a closed mutex. A refused call changes nothing, so these calls may be made
+ * between any two steps. The library does not contain this file. */
 #ifndef RECIPES_RECIPE_REFUSALS_H
 #define RECIPES_RECIPE_REFUSALS_H
 

@@ -4,9 +4,9 @@
 /* The semaphore as a recipe. An owner of the driver holds n leases, the count of the lock in the
  * configuration: owner o has the leases o * n + 1 to o * n + n. Reports are about owners, not leases.
  *
- * `semaphore-shared` follows a shared count, the node PATH/count. Its set_capacity() writes that node, and
- * each process reports the capacities that it reads there. A lost write is sent again at the next
- * connection. */
+ * `semaphore-shared` follows a shared count, the node PATH/count. Its set_capacity() writes that node. Each
+ * process reports a new capacity that it reads there. Until a write has succeeded, each new connection sends
+ * it again. */
 #include "lock/claim.h"
 #include "recipes/recipe_invariants.h"
 #include "recipes/recipe_mutex.h"
@@ -36,7 +36,7 @@ struct state {
     int32_t opened;                  /* number of semaphores that are initialised */
     uint8_t stopped;
     bool shared;        /* the semaphores follow their counts */
-    int16_t write;      /* a capacity that is to be written, until the write is answered; 0 = none */
+    int16_t write;      /* a capacity that is to be written, until that has succeeded; 0 = none */
     uint8_t writes;     /* the lock whose count is to be written, if `write` */
     uint64_t releasing; /* the last lease of a running release(); 0 = none */
     struct trouble trouble[TROUBLES_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Functions of struct ls_recipe that concern the session alone. The recipes of all lock kinds share them.
- * `memory` is the state of a recipe, which begins with its struct ls_session. */
+/* Functions that the recipes of src/lock share: some of struct ls_recipe that concern the session alone, and
+ * helpers. `memory` is the state of a recipe, which begins with its struct ls_session. */
 #ifndef RECIPES_RECIPE_SESSION_H
 #define RECIPES_RECIPE_SESSION_H
 
@@ -36,8 +36,8 @@ int recipe_multi(void *memory, int count, const zoo_op_t *ops, zoo_op_result_t *
                  void_completion_t completion, const void *data);
 void recipe_canon(const void *memory, struct ls_rename *rename);
 
-/* The names of the states of an attempt, and a bit for each state that a claim of the session is in now. Only
- * semaphores have LOCK_TAKING, which the first two leave out. */
+/* The names of the states of an attempt, and a bit for each state that a claim of the session is in now.
+ * Without a claim, bit 0 is set. Only semaphores have LOCK_TAKING, which the first two leave out. */
 extern const char *const recipe_states[];
 uint32_t recipe_states_now(const void *memory);
 extern const char *const recipe_states_with_taking[];

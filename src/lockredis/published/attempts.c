@@ -179,7 +179,8 @@ static void lost(struct attempt *attempt)
     send_later(attempt);
 }
 
-/* The server has not done a request that it answers with an error, but maybe an earlier copy of it. */
+/* A request that is answered with an error counts as not done, but an earlier copy of it may have been
+ * done. */
 static void refused(struct attempt *attempt)
 {
     bool nothing_taken = attempt->phase == PHASE_TAKING && !attempt->repeated;

@@ -11,9 +11,12 @@
  *                v   |
  *               WAITING
  *
- *   TAKING, GIVING: a request is under way. If its reply is lost, or an error, the timer "again" repeats it.
+ *   TAKING, GIVING: a request is under way. If it cannot be sent, or its reply is lost or an error, the timer
+ *   "again" repeats it.
  *   A try, an acquire that was given up, and gives_up() of the design may end the phase instead.
- *   WAITING: another owner has the key. A timer or a subscription of the design ends the wait.
+ *   WAITING: another owner has the key. A timer or a subscription of the design ends the wait, or the acquire
+ *   is given up.
+ *   If the owner has levels left, a phase that would end in NONE ends in HOLDING. A loss ends HOLDING.
  *
  * A watchdog renews the lease of one key for the owners of the process that hold it.
  *
@@ -87,7 +90,7 @@ struct design {
     /* Returns whether the owner has the key, by the reply to a take. */
     enum verdict (*took)(struct attempt *attempt, const redisReply *reply);
 
-    /* Arms a timer or a subscription that ends PHASE_WAITING. `reply` is that of the take. */
+    /* Has PHASE_WAITING ended by a timer or a subscription, or at once. `reply` is that of the take. */
     void (*wait)(struct attempt *attempt, const redisReply *reply);
 
     /* Returns the result code of a release. `reply` NULL = gives_up() was true. */
@@ -137,7 +140,8 @@ void attempts_wake(struct attempt *attempt);
 /* Ends a hold by a loss, and reports it to the owner. */
 void attempts_lose(struct attempt *attempt);
 
-/* Add a level to the owner's hold, remove one, or remove all. A hold is renewed while it has a level. */
+/* Add a level to the owner's hold, remove one, or remove all. Of the owners that have a level here, the hold
+ * of the first one is renewed. */
 void watchdog_add(struct watchdog *watchdog, int owner);
 void watchdog_remove(struct watchdog *watchdog, int owner);
 void watchdog_forget(struct watchdog *watchdog, int owner);

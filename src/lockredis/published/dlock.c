@@ -9,9 +9,11 @@
  * process holds it. If that fails, it enters the queue. The first thread in the queue tries again at once,
  * and whenever it is unparked. Between its tries it parks, as the other threads of the queue do.
  *
- * The retry thread lives while threads wait and no thread of the process holds. It unparks the first thread
- * of the queue when the key is gone, or when it gets no answer. The lease thread lives from a grant until a
- * release, a lost lease, or an interrupt. Both are state machines with a timer and a connection each.
+ * The retry thread starts when a thread parks and no thread of the process holds. A grant interrupts it, and
+ * it ends if it finds that no thread waits. It unparks the first thread of the queue when the key is gone, or
+ * when the answer is lost or an error. The lease thread starts at a grant. It ends when it is interrupted, as
+ * by a release, or finds the lease lost. Both are state machines with a timer. All retry threads of a process
+ * share a connection, and so do all lease threads.
  *
  * DLock does not report a lost lease, and has no fencing token.
  *
@@ -161,8 +163,9 @@ static const char *key_of(const struct lock *lock)
 
 #define ID_MAX 60
 
-/* Writes the id of an owner. DLock's is the first address of the machine with the number of the thread. So a
- * process that is started anew has the ids of its former life. With MENDED_ID it is random. */
+/* Writes the id of an owner: an address of the machine, as in DLock, and the number of the thread. With
+ * `one_host` all processes have one address, also after a new start. Otherwise the address is random. With
+ * MENDED_ID, random bytes of this start take the place of the address. */
 static void id_of(const struct lock *lock, int owner, char id[ID_MAX])
 {
     const struct state *state = lock->state;
@@ -242,7 +245,8 @@ static void belief_over(void *ctx)
     ls_env_lock(lock->state->env);
 }
 
-/* Counts the holder's belief from `sent` on, when the request was sent that began the lease. */
+/* With MENDED_BELIEF, counts the holder's belief from `sent` on, when the request was sent that began the
+ * lease. */
 static void believe(struct lock *lock, const struct ls_stamp *sent)
 {
     struct ls_env *env = lock->state->env;
@@ -373,7 +377,7 @@ static void enqueue(struct thread *thread)
 static void dequeue(struct thread *thread)
 {
     struct lock *lock = thread->lock;
-    if (thread->queued) { /* it is the first in the queue: no other one asks for the key */
+    if (thread->queued) { /* a queued thread that asked for the key is the first */
         memmove(&lock->queue[0], &lock->queue[1], OWNERS_MAX - 1);
         lock->queue[OWNERS_MAX - 1] = 0;
         lock->queued--;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The common part of all recipes on Redis: reports, ids, replies and scripts. */
+/* The common part of the published recipes on Redis: reports, ids, replies and scripts. */
 #ifndef LOCKREDIS_PUBLISHED_PARTS_H
 #define LOCKREDIS_PUBLISHED_PARTS_H
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Published defects of locks that are one key with an owner's id. redis_py_mended has none of them. It
- * takes the key by a script that recognizes its id, renews the lease, and reports a loss. It repeats a
- * release until it is answered. Owners poll while they wait.
+/* Published defects of locks that are one key with an owner's id. redis_py_mended has none of them. It takes
+ * the key by a script that recognizes its id, renews the lease, and reports a loss. It repeats a release
+ * until it is answered without an error. Owners poll while they wait.
  *
  * redis_py_mended works like redis-py's Lock, but renews the lease itself, which redis-py leaves to the
  * caller. A holder that is cut off still believes that it holds.
  *
- * Each bit FLAW_… of `flaws` is one defect. Its mend is the other branch. */
+ * Each bit FLAW_… of `flaws` is one defect. Without the bit, the code does as redis_py_mended. */
 #include "lockredis/published/attempts.h"
 #include "scenario/recipes.h"
 
@@ -24,17 +24,19 @@ enum {
      * than the owner's: so it also deletes a successor's. Times are a counter here: there is no clock. */
     FLAW_TIMES = 1,
 
-    /* redis/redis-py#818: SETNX takes the key, and PEXPIRE gives it a lease. Without the latter it stays. */
+    /* redis/redis-py#818: SETNX takes the key, and PEXPIRE gives it a lease. If no PEXPIRE follows, the key
+     * stays. */
     FLAW_LEASE_LATER = 2,
 
-    /* redis/redis-py#4258: a release forgets the id before it is sent, so it cannot be repeated. */
+    /* redis/redis-py#4258: in redis-py, a release forgets the id before it is sent, so it cannot be repeated.
+     * Here a release without a reply is not repeated. */
     FLAW_TOKEN_DROPPED = 4,
 
     /* No defect: the key has no lease, as in redis-py unless the user asks for one. */
     WITHOUT_LEASE = 8,
 
-    /* linagora/cozy-stack#4911: a renewal that finds another owner's key is repeated, and tells of no
-     * loss. */
+    /* linagora/cozy-stack#4911: a renewal that finds the key gone, or another owner's, is repeated, and tells
+     * of no loss. */
     FLAW_RENEWS_FOR_EVER = 16,
 };
 

@@ -6,11 +6,12 @@
  *
  * - The script TAKE adds a level if the key is free or the owner's. Otherwise its reply is the rest of the
  *   lease.
- * - An owner that waits subscribes to the key's channel, and asks once more. Then it waits for a message, or
- *   for the rest of the lease. Each message wakes one owner of a process.
+ * - If the process of an owner that waits is not subscribed to the key's channel, it subscribes. Then the
+ *   owner asks once more. A subscribed owner waits for a message, or for the rest of the lease. Each message
+ *   wakes one owner of a process, and all of them in the fair lock.
  * - A watchdog renews the lease at a third of it, while an owner of the process holds.
  * - The script GIVE removes a level. After the last level it deletes the key, and publishes a message.
- * - A request whose reply is lost is repeated.
+ * - A TAKE or GIVE whose reply is lost is repeated.
  *
  * redisson_like works so. It does not report a lost lease, and has no fencing token. A process stays
  * subscribed, while Redisson unsubscribes when no owner waits.
@@ -34,14 +35,16 @@ enum {
     /* A renewal that finds the key gone does not report the loss. */
     FLAW_UNTOLD = 1,
 
-    /* A repeated request counts a level twice. Newer versions remember the answer to a release. */
+    /* If a request is done and then repeated, a level counts twice. Newer versions remember the answer to a
+     * release. */
     FLAW_COUNTS_TWICE = 2,
 
     /* The watchdog takes a reply about a former hold for one about the present hold, and stops. */
     FLAW_OUTDATED = 4,
 
-    /* redisson/redisson#2515: after a renewal that fails, the watchdog of the key sends no more. It counts as
-     * running all the same, so no later hold of the key is renewed. */
+    /* redisson/redisson#2515: after a renewal that fails, the watchdog of the key sends no more. If the lease
+     * ends before the release, the watchdog counts as running all the same. Then no later hold of the key is
+     * renewed in this process. */
     FLAW_ERROR_ENDS = 8,
 
     /* redisson/redisson#3712: after a renewal that finds the key gone, the watchdog sends no more. It counts
@@ -54,7 +57,7 @@ enum {
 
     /* No defect: the fair lock. Owners stand in a list, and the first one gets the key. Each has a place: a
      * key with a lease that each of its requests renews. A first owner whose place has ended is passed over.
-     * Redisson has a sorted set of times in place of these keys, which the fake of Redis lacks. */
+     * In place of these keys, Redisson has a sorted set of times. The fake of Redis has no sorted sets. */
     FAIR = 64,
 
     /* redisson/redisson#2278, #2883, #3730: places outlive their owners, and a first owner that is gone
@@ -149,7 +152,8 @@ static void heard(struct channel *channel)
     }
 }
 
-/* Notes that the process is subscribed. Owners that waited for this, with `step` 1, ask again. */
+/* Notes that the process is subscribed. Unless FLAW_MISSES is set, owners that waited for this, with `step`
+ * 1, ask again. */
 static void subscribed(struct channel *channel)
 {
     channel->subscription = SUBSCRIPTION_MADE;
@@ -261,7 +265,10 @@ static enum verdict took(struct attempt *attempt, const redisReply *reply)
     return reply->type == REDIS_REPLY_NIL ? VERDICT_YES : VERDICT_NO;
 }
 
-/* The first time an owner waits for the subscription, then for a message or the end of the lease. */
+/* Without a subscription, the owner waits for it, with `step` 1. With one, the owner asks again at once if a
+ * message came before (`permits`). Otherwise it waits for a message or a timer. The timer takes the rest of
+ * the lease, or in the fair lock a third of the rest of the owner's place. With FLAW_MISSES there is no
+ * timer. */
 static void wait(struct attempt *attempt, const redisReply *reply)
 {
     struct channel *channel = channel_of(attempt);

@@ -6,16 +6,18 @@
  *
  * An attempt asks all servers at once: a round. The round ends when each request has its reply or is lost.
  * The timer "round" ends the connections to servers that do not answer in time. If a take gets too few keys,
- * the attempt deletes those that it has, and begins again after RETRY_MS. A holder renews all its keys at a
- * third of the lease. The hold ends when too few servers can still have the key, or when the validity of the
- * keys ends. The validity counts from the start of the last round that confirmed the hold. If too few servers
- * answer a release, the keys may remain, and its result is LS_EUNSURE. There is no fencing token.
+ * the attempt deletes them. Unless it is a try, it begins again after RETRY_MS. A holder renews all its keys
+ * at a third of the lease. The hold ends when it is released, when too few servers can still have the key, or
+ * when the validity of the keys ends. The validity counts from the start of the last round that confirmed the
+ * hold. If too few servers answer a release, the keys may remain, and its result is LS_EUNSURE. There is no
+ * fencing token.
  *
  * `redlock` renews a key only where it still exists, as redsync did (issue 186). If a holder loses two of
  * three keys, one after the other, another owner can hold beside it. `redlock_topped_up` makes the missing
  * keys again with each renewal.
  *
- * Both recipes have no idle(): a request that is done late leaves a key, which goes when its lease ends. */
+ * Both recipes have no idle(): a request that is done late may leave a key, which goes when its lease
+ * ends. */
 #include "lockredis/published/connections.h"
 #include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
@@ -278,7 +280,8 @@ static void taken(struct attempt *attempt)
     give(attempt);
 }
 
-/* Servers that did not reply to a renewal may have the key: then the hold lasts for its former validity. */
+/* Handles the end of a renewal. Servers that did not reply may have the key. If they and the servers that
+ * said yes are more than half, the hold lasts for its former validity. */
 static void renewed(struct attempt *attempt)
 {
     struct ls_env *env = attempt->state->env;

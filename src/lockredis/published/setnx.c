@@ -6,11 +6,11 @@
  * naive_setnx deletes the key without comparing its value, and never renews the lease. setnx_owned has the
  * known repairs:
  * - an id for each attempt, which scripts compare at a release and a renewal,
- * - a renewal at a third of the lease, and a report when it finds the key gone.
+ * - a renewal at a third of the lease, and a report when it finds the key gone or another owner's.
  * setnx_owned has no fencing token. A holder that sleeps through its lease still believes that it holds.
  *
  * Both poll while they wait, and connect again after the end of a connection. They have no idle(): a request
- * that is done late leaves a key, which goes when its lease ends. */
+ * that is done late may leave a key, which goes when its lease ends. */
 #include "lockredis/published/parts.h"
 #include "scenario/recipes.h"
 

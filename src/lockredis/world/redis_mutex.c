@@ -3,7 +3,7 @@
 
 /* The mutex on Redis as a recipe for drivers. Owner n of the driver is owner n + 1 of the library.
  *
- * It has no idle(): a request that is done late leaves a key, which goes when its lease ends. */
+ * It has no idle(): a request that is done late may leave a key, which goes when its lease ends. */
 #include "lockredis/internal.h"
 #include "scenario/recipes.h"
 
