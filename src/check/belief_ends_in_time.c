@@ -137,7 +137,7 @@ static void observe_link_up(struct check_table *table, const struct event *event
     }
 }
 
-/* If an owner goes on believing after LOST, its belief still is one in that session. */
+/* Ends the terms of the process. The record of an owner that still believes stays until DOUBTS. */
 static void observe_lost(struct check_table *table, const struct event *event)
 {
     struct check_record *term = table_first(table, RECORD_TERM);

@@ -6,9 +6,9 @@
  * of its environment as required, and is idle in the end.
  *   - Contents: if the configuration names contents, each contender that the process creates has them as
  *     data.
- *   - Calls without a matching acquire are tried after each step of a process. cancel() returns LS_ENOENT for
- *     each owner that holds or believes without a pending acquire. release() returns LS_ENOTOWNER for each
- *     owner that waits and does not hold.
+ *   - Calls without a matching acquire: a world tries them on open locks after steps. cancel() returns
+ *     LS_ENOENT for an owner without a pending acquire. release() returns LS_ENOTOWNER for an owner that
+ *     waits and does not hold.
  *   - Invariants of its own: a text that wrong() (recipe.h) returns after a call is a violation.
  * Rules of memory, for recipes from shared objects:
  *   - Writes outside of the state or of a block, and to freed memory. Fixed bytes around all of these differ
