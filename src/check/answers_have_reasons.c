@@ -3,7 +3,7 @@
 
 /* Every answer has a reason, and every question has an answer.
  *
- * Formula. Let A = ASKED of an owner with a timeout, and F = FAILED, its answer.
+ * Formula. Let A = ASKED of an owner, and F = FAILED, its answer.
  *   - GRANTED and FAILED come only to an owner with an unanswered ASKED, or to one that waits again after a
  *     loss (lock_spec.h). FREED comes only after a RELEASED that left depth 0 and has no FREED yet.
  *   - F and FREED have a code of enum ls_err, F none that means success.
@@ -35,8 +35,8 @@
  *   - FREED with an error comes within stop(), or within close() of the lock, or after a fault.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
  *   - HOLD_LOST comes only to an owner that holds. Its node is gone, or that of a hold of the same call, or
- *     the loss of such a hold was told. Or a fault came before, and a timer fired that ends the belief in a
- *     lease.
+ *     the loss of such a hold was told. Or a fault came before, and in the same step a timer fired that ends
+ *     the belief in a lease.
  *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown"
  *     (DOUBTS). A timer that fires, and is no deadline, excuses it: any time may have passed.
  *   - WRITTEN, the answer to a guarded write, says "done", "lost" or "not owner", or a fault comes before it.
@@ -113,8 +113,8 @@ static bool is_connected(struct check_table *table, int process)
     return ledger_is_linked(table, process) && !table_get(table, RECORD_APART, 0, process, 0);
 }
 
-/* Returns true if a release of the lock by the process has no FREED, or no SETTLED, EXPIRED or LOST came
- * after a FAILED. */
+/* Returns true if a release of the lock by the process has no FREED, or a FAILED of the lock has no SETTLED,
+ * EXPIRED or LOST behind it. */
 static bool is_undoing(struct check_table *table, const struct event *event)
 {
     if (table_get(table, RECORD_UNDOES, event->lock, event->process, 0))

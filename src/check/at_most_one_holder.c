@@ -16,11 +16,12 @@
  *
  * Claim. No two grants that exclude each other overlap while their nodes exist.
  *
- * Why. An admitted contender stays admitted until its node goes, or its process learns of a smaller capacity.
- * So the judge looks at the line at each grant, and notes nodes of waiting processes that were admitted
- * before. A ghost without GHOST_HELD was admitted when it was deleted, or by a capacity that its process
- * learned later. A node with NODE_HAD_ROOM was admitted when the capacity shrank. Under one capacity,
- * contenders that exclude each other are not admitted at once. No two owners are granted on one node.
+ * Why. If all processes know one capacity, an admitted contender stays so until its node goes, or that
+ * capacity shrinks. So the judge looks at the line at each grant, and notes nodes of waiting processes that
+ * were admitted before. A node with NODE_HAD_ROOM was admitted when the capacity shrank. A ghost without
+ * GHOST_HELD was admitted when it was deleted, or had NODE_HAD_ROOM, or its process learned later of a
+ * capacity that admits it. Under one capacity, contenders that exclude each other are not admitted at once.
+ * No two owners are granted on one node.
  *
  * Not seen: beliefs, and how long they last. A grant to an owner that already holds (one level deeper). The
  * node that is meant if a process has several and the token names none (the oldest free one counts). Checked

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* No herd: one deletion wakes one contender.
+/* No herd: one deletion wakes one contender, or those that it admits.
  *
  * Definition. At each deletion of a contender's node, or of a node that queues, count the processes that
  * watch the node, or the child list of its directory. A process counts only if an owner of it waits for a

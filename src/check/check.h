@@ -95,8 +95,8 @@ const struct property *check_find(const char *name);
 /* Returns the position of the property of that name in check_all(); -1 if there is none. */
 int check_position(const char *name);
 
-/* Returns the properties that are judged in each world with (`timed`) or without a clock whose file names
- * none. check_special_mask() returns further ones for some worlds. */
+/* Returns the properties that are judged in each world with (`timed`) or without a clock, if the scenario
+ * names none. For some worlds check_special_mask() returns further ones. */
 check_mask check_default_mask(bool timed);
 
 /* Returns the properties, for a world with (`timed`) or without a clock, that have PROPERTY_SEVERAL if
@@ -156,7 +156,8 @@ enum check_verdict {
  * A MISBEHAVED violates contract_is_kept even if `mask` lacks that property. */
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context);
 
-/* Removes the properties of `mask` from the set. Without contract_is_kept, the set ignores MISBEHAVED. */
+/* Removes the properties of `mask` from the set. If contract_is_kept is among them, MISBEHAVED no longer
+ * violates it. */
 void check_set_spare(struct check_set *set, check_mask mask);
 
 /* Returns true if the property at this position is chosen, or if it is contract_is_kept and was not removed.
@@ -192,8 +193,9 @@ enum check_value {
 typedef void (*check_visit_fn)(void *ctx, enum check_value type, int64_t *value);
 void check_set_visit(void *block, check_visit_fn visit, void *ctx);
 
-/* Visits the records; their order carries no information. `process` points to the byte that names a process,
- * NULL if the record names none. check_record_visit() visits the values of one record. */
+/* check_set_records() visits all records; their order carries no information. `process` points to the byte
+ * that names a process, NULL if the record names none. check_record_visit() visits the values of one
+ * record. */
 typedef void (*check_record_fn)(void *ctx, void *record, size_t size, const uint8_t *process);
 void check_set_records(void *block, check_record_fn visit, void *ctx);
 void check_record_visit(void *record, check_visit_fn visit, void *ctx);

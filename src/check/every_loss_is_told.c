@@ -4,8 +4,8 @@
 /* Listeners are told of every loss, once and in order.
  *
  * Formula.
- *   - Between two session ids that a process is told of comes exactly one LOST, which names the first, before
- *     the CONNECTED of the second. The next CONNECTED does not name the lost session.
+ *   - Between two session ids that a process is told of comes exactly one LOST, which names the first or
+ *     none, before the CONNECTED of the second. The next CONNECTED does not name the lost session.
  *   - The client library knows of a loss once it has delivered EXPIRED or AUTH_FAILED, or has connected with
  *     another session id. LOST follows before the next GRANTED, CONNECTED or LINK_UP, and by the next REST.
  *   - SUSPENDED tells of a broken link before it comes back, and by the next REST. RECONNECTED names the

@@ -186,8 +186,8 @@ static void observe_failed(struct check_table *table, const struct event *event)
     table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_UNCLEAN;
 }
 
-/* Drops the places of the process. PLACE_UNCLEAN stays, because a node of a failed acquire may still be
- * created. */
+/* Drops the places that the process has taken. PLACE_UNCLEAN stays, because a node of a failed acquire may
+ * still be created. */
 static void observe_session_end(struct check_table *table, const struct event *event)
 {
     struct check_record *place = table_first(table, RECORD_PLACE);

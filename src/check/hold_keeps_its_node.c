@@ -9,8 +9,8 @@
  * the process waited, up to GRANTED.
  *   - No NODE_DELETED of N, or of another node of H, that names an actor comes between the two.
  *   - No GRANTED of an owner that does not hold has the token of a deleted node, if its NODE_DELETED names an
- *     actor. This is judged if some owner of the process has waited at every moment after it, without CRASHED
- *     or EXPIRED.
+ *     actor. This is judged if some owner of the process has waited for the lock at every moment after it,
+ *     without CRASHED or EXPIRED.
  *   - Nor has such a GRANTED the token of a node that the operator deleted in that wait, if the process could
  *     know. It could if a LISTED of the process and the lock came in between.
  *   - The process knows that N is gone from each of these on:

@@ -10,8 +10,8 @@
  *     holds. The node before a waiter may belong to another owner of the process.
  *   - At most one watch on the node of the capacity, and none if the process has closed the lock.
  *   - No other watch (EVENT_WATCH_OTHER).
- * Not seen: watches that only the server still has. The owner that a watch belongs to. The number of contexts
- * that share one path, unless the client library keeps them apart. Watches on the child list during a wait
+ * Not seen: watches that only the server still has. The owner that a watch belongs to. Watches with one path,
+ * function and context, which count as one. Watches on the child list during a wait
  * (at_most_one_wakeup_per_release). Checked by tests/check/reference/no_watch_left_behind.h. */
 #include "base/assert.h"
 #include "check/properties.h"

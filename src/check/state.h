@@ -151,7 +151,7 @@ static inline unsigned claim_call(const struct check_record *claim)
     return claim->flags >> CLAIM_CALL_AT;
 }
 
-#define NODE_UNDER 0x01u /* when it was created, an owner of its process waited for it and held alone */
+#define NODE_UNDER 0x01u /* when created, its process had an owner that waited for the lock and held alone */
 /* NODE_BOUND and NODE_SPENT are set only for holds of several nodes (lock_nodes()). */
 #define NODE_BOUND 0x02u /* a hold rests or rested on it */
 #define NODE_SPENT 0x04u /* and that hold is over; hold_owner = the owner that released it, or NODE_NOBODY */
@@ -256,9 +256,9 @@ const struct check_record *ledger_holder(struct check_table *table, int lock, in
 
 bool ledger_listens(struct check_table *table, int lock, int process);
 
-/* Records a FAULT, or the operator's deletion of a lock's directory (NODE_DELETED with node_role and owner
- * 0). A judge that calls ledger_may_fail() or ledger_had_fault() calls this at each FAULT and
- * NODE_DELETED. */
+/* Records a FAULT, or a NODE_DELETED of some lock with node_role and owner 0, which stands for the operator's
+ * deletion of the lock's directory. A judge that calls ledger_may_fail() or ledger_had_fault() calls this at
+ * each FAULT and NODE_DELETED. */
 void ledger_note_fault(struct check_table *table, const struct event *event);
 
 /* Returns true if ledger_note_fault() has recorded anything, or if servers may refuse requests without a

@@ -145,7 +145,7 @@ static bool of_program(const struct action *action)
     return world_is_verb(action) && !world_is_fault(action);
 }
 
-/* The kind of decision that stands for each common fault; FUZZ_SERVER stands for all others. */
+/* The kind of decision for each common fault. For own faults of a coordinator it is FUZZ_SERVER. */
 static const uint8_t of_fault[WORLD_FAULT_OWN] = {
     [WORLD_FAULT_LOSS] = FUZZ_LOSS,     [WORLD_FAULT_EXPIRE] = FUZZ_EXPIRE,
     [WORLD_FAULT_PAUSE] = FUZZ_PAUSE,   [WORLD_FAULT_CRASH] = FUZZ_CRASH,

@@ -44,7 +44,7 @@ enum fuzz_what {
     FUZZ_DEFAULT,  /* the default schedule, for one to 16 steps (the low bits) */
     FUZZ_DELIVER,  /* the client's next callback */
     FUZZ_APPLY,    /* the server reads the client's next request */
-    FUZZ_CONNECT,  /* the client reaches a server, its dead session is removed, or a link is closed */
+    FUZZ_CONNECT,  /* the client reaches a server, its dead session is removed, or its link ends */
     FUZZ_FIRE,     /* a timer of the client */
     FUZZ_PROGRAM,  /* the next step of the client's program */
     FUZZ_CATCH_UP, /* a follower receives one more transaction; a write commits late */

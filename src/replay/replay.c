@@ -23,8 +23,8 @@
 #define EVENTS_MAX 4096         /* events of one step that a listener gets; further ones are left out */
 #define PATH_BYTES (256u << 10) /* bytes of their paths */
 
-/* The events of one step. The narrator and this list are filled within steps of the world, where nothing may
- * be allocated. So they have fixed sizes. */
+/* The events of one step. The list is filled within steps of the world, where nothing may be allocated. So
+ * its size is fixed. */
 struct step_events {
     int count;
     size_t used; /* bytes of `path` */

@@ -49,8 +49,8 @@ struct replay_listener {
 enum replay_result replay_run(const struct trace *trace, const struct replay_listener *listener,
                               struct input_error *error);
 
-/* Replays a trace and prints it on `out`: a line for each choice, with its events and violations indented
- * below, and the verdict at the end. */
+/* Replays a trace and prints it on `out`: lines about the trace, a line for each choice, and the verdict at
+ * the end. Events and violations are indented below their choice. */
 enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error);
 
 /* ---- choice by choice ---- */

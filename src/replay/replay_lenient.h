@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A run that follows a list of labels, for another recipe than that with which the list was recorded.
+/* A run that follows a list of labels, also with another recipe than that with which the list was recorded.
  *
  * Labels are looked up among the enabled actions, as in a replay (D4). If a label is not enabled, default
  * steps are tried to enable it; if they do not, it is left out. Behind the first label that is not enabled,

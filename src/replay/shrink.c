@@ -338,7 +338,7 @@ static bool nearby(struct shrink *s)
     return anything_else(s, &all) || (!all && another_way(s));
 }
 
-/* Repeats all attempts until none helps. So a result that is shrunk again stays as it is. */
+/* Repeats all attempts until none helps, or a limit ends the search. */
 static void shrink(struct shrink *s)
 {
     bool better = true;

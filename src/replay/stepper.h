@@ -125,8 +125,8 @@ enum replay_result stepper_finish(struct stepper *stepper);
 
 /* ---- choices ---- */
 
-/* Fills in stepper->choice with the choices that are possible at this position, faults last. Returns their
- * number. The trace's next choice is among them. If none of the lists has it, it comes first. */
+/* Fills in stepper->choice with the choices that are possible at this position, faults last, and with the
+ * trace's next choice. If that is none of the possible ones, it comes first. Returns their number. */
 int stepper_choices(struct stepper *stepper);
 
 /* Takes a choice by its label, and shows it. If the trace takes another one here, the rest of the list is
