@@ -59,8 +59,8 @@ static void take_place(struct check_table *table, const struct check_context *co
         table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->czxid, 0);
 }
 
-/* A place is given away if the process has sent a delete. It is lost otherwise, and also if the operator
- * deleted its node or that of another lock of the call. */
+/* A place is given away if the process has sent a delete or a multi. It is lost otherwise, and also if the
+ * operator deleted its node or that of another lock of the call. */
 static void leave_place(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {

@@ -441,8 +441,8 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
 bool ledger_admits_node(struct check_table *table, const struct check_context *context,
                         const struct check_record *node, const struct check_record **obstacle);
 
-/* Returns the least capacity under which the contender of this node is admitted. All locks of its group are
- * shared. */
+/* Returns the units of this node's contender and of its obstacles together. If all are shared, that is the
+ * least capacity under which the contender is admitted. */
 int ledger_units_needed(struct check_table *table, const struct check_context *context,
                         const struct check_record *node);
 
