@@ -249,14 +249,14 @@ static void add_obstacle(struct obstacles *obstacles, const struct check_context
     LS_ASSERT(obstacles->set.exclusive || !obstacles->first_exclusive);
 }
 
-/* Returns true if the node precedes this czxid. A node that joined the line under a hold of its owner
- * takes the position of that hold: before all others. */
+/* Returns true if the node precedes this czxid. A node with NODE_UNDER precedes each other one. */
 static bool is_before(const struct check_record *node, int64_t czxid)
 {
     return node->czxid < czxid || (node->flags & NODE_UNDER);
 }
 
-/* Adds the contenders before this one in line, except nodes by which its owner holds. */
+/* Adds the contenders before this one in line, except nodes by which its owner holds, and except the node
+ * that is taken for deleted (contender.gone). */
 static void add_line(struct check_table *table, const struct check_context *context,
                      const struct contender *contender, struct obstacles *obstacles)
 {
@@ -295,7 +295,7 @@ static void add_nodes_of_holds(struct check_table *table, const struct check_con
     }
 }
 
-/* Adds the holds of other owners, unless add_line() has added their nodes. */
+/* Adds the existing nodes by which other owners hold, unless add_line() has added them. */
 static void add_holds(struct check_table *table, const struct check_context *context,
                       const struct contender *contender, bool with_line, bool under,
                       struct obstacles *obstacles)
@@ -313,7 +313,7 @@ static void add_holds(struct check_table *table, const struct check_context *con
     }
 }
 
-/* Collects the obstacles of a contender. If the line alone excludes it, add_holds() is saved. */
+/* Collects the obstacles of a contender. If the line alone excludes it, holds behind it may be left out. */
 static struct obstacles obstacles_of(struct check_table *table, const struct check_context *context,
                                      const struct contender *contender, int capacity)
 {

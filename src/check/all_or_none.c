@@ -10,8 +10,8 @@
  *   - BELIEVES, DOUBTS or SETTLED of the process,
  *   - REST.
  * A call ends when all its locks have got the same news, unless that is GRANTED, HOLD_LOST, or RELEASED with
- * depth above 0. CRASHED and STOPPED end it, too. A lock leaves the call if the owner asks for it alone. LOST
- * is about all locks at once, so it is no news.
+ * depth above 0. CRASHED and STOPPED end it, too. A lock leaves the call if the owner asks for it alone or in
+ * another call. LOST is about all locks at once, so it is no news.
  *
  * Not seen: news of one step and of the next, if no such event is between. FREED, which belongs to a release.
  * Checked by tests/check/reference/all_or_none.h. */

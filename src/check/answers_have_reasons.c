@@ -3,7 +3,7 @@
 
 /* Every answer has a reason, and every question has an answer.
  *
- * Formula. Let A = ASKED of an owner with a timeout, and F = FAILED, its answer.
+ * Formula. Let A = ASKED of an owner, and F = FAILED, its answer.
  *   - GRANTED and FAILED come only to an owner with an unanswered ASKED, or to one that waits again after a
  *     loss (lock_spec.h). FREED comes only after a RELEASED that left depth 0 and has no FREED yet.
  *   - F and FREED have a code of enum ls_err, F none that means success.
@@ -12,15 +12,15 @@
  *   - F "busy": the timeout of A was 0, and one of these excuses it:
  *       - At A the next contender would not have been admitted (check/state.h), or a node queued for the
  *         lock.
- *       - The process created a contender that was not admitted. Or another process created one beside which
- *         the next contender of this process, which had none, would not be admitted.
+ *       - The process created a contender of the lock that was not admitted.
+ *       - A contender was created beside which the next contender of A would not be admitted: by this process
+ *         for another lock of the group, or by another process while this one had none in the group.
  *       - A node of another process queued while none of this process did, or the process learned of a
  *         smaller capacity.
  *       - The process was not connected at some moment from A to F.
- *       - At A the process was undoing: a RELEASED had no FREED, or after a FAILED there was no SETTLED,
- *         EXPIRED or LOST.
+ *       - At A the process was undoing on the lock: a RELEASED (depth 0) had no FREED, or after a FAILED
+ *         there was no SETTLED, EXPIRED or LOST.
  *       - Another lock that A asked for in one call has such an excuse.
- *       - Servers refuse requests without a fault: an operator's node may stand in the line.
  *   - F "out of memory": a fault of memory comes before F, or at F the process has another claim that waits
  *     or holds, on any lock. The recipe may have no room for one more.
  *   - F "gave up": a fault comes before F.
@@ -35,19 +35,19 @@
  *   - FREED with an error comes within stop(), or within close() of the lock, or after a fault.
  *   - If query() says "not held" (DOUBTS) while the owner holds, the node of its hold is gone.
  *   - HOLD_LOST comes only to an owner that holds. Its node is gone, or that of a hold of the same call, or
- *     the loss of such a hold was told. Or a fault came before, and a timer fired that ends the belief in a
- *     lease.
+ *     the loss of such a hold was told. Or a fault came before, and in the same step a timer fired that ends
+ *     the belief in a lease.
  *   - In a world without a clock and before any fault, query() of an owner that holds does not say "unknown"
  *     (DOUBTS). A timer that fires, and is no deadline, excuses it: any time may have passed.
  *   - WRITTEN, the answer to a guarded write, says "done", "lost" or "not owner", or a fault comes before it.
  *     If it says "lost" or "not owner", the owner does not hold with that token, or the node is gone.
  *   - At REST, if the process is connected, each acquire that was a try or was cancelled has its answer. Each
  *     RELEASED that left depth 0 has a FREED of its own, even if LOST came in between.
- * A fault: a FAULT, the operator's deletion of a lock's directory, or servers that refuse requests without a
- * fault (permissions, settings). The class of a FAULT says whether it is more than a loss (enum event_fault).
- * Not connected: before the first LINK_UP, and from LINK_DOWN, EXPIRED or AUTH_FAILED to the next LINK_UP.
- * Likewise from SESSION_CLOSING of a try under way, and from LOST to CONNECTED. No answer is due to a process
- * that crashed or stopped.
+ * A fault: a FAULT, or the operator's deletion of a lock's directory. The class of a FAULT says whether it is
+ * more than a loss (enum event_fault). Servers that may refuse requests without a fault
+ * (check_context.refusing) count as a fault of each class before all events, and excuse "busy" of a try.
+ * Not connected: no link is up (ledger_is_linked()), or at LINK_DOWN, EXPIRED, AUTH_FAILED or SESSION_CLOSING
+ * of any handle, or from LOST to CONNECTED. No answer is due to a process that crashed or stopped.
  *
  * Not seen: the code that follows a fault of nodes or memory, and whether the fault led to it. A busy lock
  * that another owner of the same process could have had. "unknown" of a hold whose link is up, after a fault
@@ -113,7 +113,8 @@ static bool is_connected(struct check_table *table, int process)
     return ledger_is_linked(table, process) && !table_get(table, RECORD_APART, 0, process, 0);
 }
 
-/* Returns true if a release by the process has no FREED, or a node of a failed acquire may still exist. */
+/* Returns true if a release of the lock by the process has no FREED, or a FAILED of the lock has no SETTLED,
+ * EXPIRED or LOST behind it. */
 static bool is_undoing(struct check_table *table, const struct event *event)
 {
     if (table_get(table, RECORD_UNDOES, event->lock, event->process, 0))
@@ -211,7 +212,7 @@ static void judge_already(struct check_table *table, const struct check_context 
                       WHO, event->owner, WHAT);
 }
 
-/* Judges all other codes: errors of the recipe, the client library or a server. */
+/* Judges all codes for which judge_failed() has no case. */
 static void judge_error(struct check_table *table, const struct check_context *context,
                         const struct event *event, struct check_note *note)
 {
@@ -385,7 +386,8 @@ static void judge_freed(struct check_table *table, const struct check_context *c
                       WHO, event->owner, WHAT, event->rc);
 }
 
-/* A contender of the try's process may be its own. One of another process behind it leaves the lock free. */
+/* Excuses each try of the group for which the created contender does not leave the lock free. A contender of
+ * another process counts only while the process of the try has none. */
 static void observe_contender(struct check_table *table, const struct check_context *context,
                               const struct event *event)
 {
@@ -581,9 +583,9 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* FREED without an error commutes: releases without a FREED are read at REST. With an error, outside of
- * stop() and close(), it needs an earlier fault. A broken link and a contender of another process excuse a
- * try alike, in either order. */
+/* FREED without an error commutes: releases without a FREED are read at events of their own process and at
+ * REST. With an error, outside of stop() and close(), it needs an earlier fault. A broken link and a
+ * contender of another process excuse a try alike, in either order. */
 static bool is_local(const struct event *event)
 {
     bool freed = event->kind == EVENT_FREED && (event->rc == 0 || event->within_stop != 0);

@@ -7,13 +7,12 @@
  * Formula. An owner believes from BELIEVES to DOUBTS or CRASHED. Its belief rests on the contender on which
  * its grant rests (ledger_grant()). A belief is void if the operator deleted that node while the process
  * waited or held. That ends when the process crashes, or asks while it neither waits nor holds. At each
- * BELIEVES that is not void, all beliefs of other owners in the group that are not void are compatible with
- * it.
+ * BELIEVES that is not void, this belief and all beliefs of other owners in the group that are not void are
+ * compatible.
  *
  * Why. A process need not learn of the operator's deletion, and the next contender in line is rightly
- * granted. Without a clock every correct lock violates the property after one expiry, because no event says
- * how much time passes until the old holder hears of it. So it is judged in timed runs, or if a file names
- * it.
+ * granted. Without a clock a correct lock may violate the property after an expiry, because the old holder
+ * may hear of it at any later time. So the property is judged in timed runs, or if a file names it.
  *
  * Not seen: acts of a caller between two queries; on a real server, overlaps shorter than the sampling
  * interval. Checked by tests/check/reference/at_most_one_believer.h. */
@@ -26,7 +25,8 @@ static bool is_void(struct check_table *table, int lock, int process, int owner)
     return claim && table_get_exact(table, RECORD_TAKEN, lock, process, 0, claim->czxid);
 }
 
-/* Returns the first belief with which the others exclude this one; NULL if all are compatible. */
+/* Adds up the beliefs of other owners that are not void. Returns the first with which the sum excludes this
+ * belief; NULL = none. */
 static const struct check_record *
 other_believer(struct check_table *table, const struct check_context *context, const struct event *event)
 {

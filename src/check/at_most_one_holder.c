@@ -10,16 +10,18 @@
  *   - If a process learns of capacities, each one counts that it knew from that moment to `granted`: it may
  *     use a list later than the server read it. So nodes that were not admitted when they were deleted are
  *     kept (RECORD_LATE).
- *   - If a request of some process deletes the node of a hold, or a server loses it, the hold goes on: its
- *     owner was told nothing. The node is kept as a ghost (GHOST_HELD) until the hold or its session ends. A
- *     grant beside it is two holders at once.
+ *   - If a request of some process deletes the node of a hold while its session lives, or a server loses it,
+ *     the hold goes on. The node is kept as a ghost (GHOST_HELD) until RELEASED (depth 0), HOLD_LOST, LOST or
+ *     the end of the session. A grant that this hold excludes is two holders at once.
  *
  * Claim. No two grants that exclude each other overlap while their nodes exist.
  *
- * Why. An admitted contender stays admitted until its node goes, or its process learns of a smaller capacity.
- * So the judge looks at the line at each grant, and notes nodes of waiting processes that were admitted
- * before. Ghosts were admitted when they were deleted, and NODE_HAD_ROOM nodes when the capacity shrank.
- * Contenders that exclude each other are never admitted at once, and no two owners are granted on one node.
+ * Why. If all processes know one capacity, an admitted contender stays so until its node goes, or that
+ * capacity shrinks. So the judge looks at the line at each grant, and notes nodes of waiting processes that
+ * were admitted before. A node with NODE_HAD_ROOM was admitted when the capacity shrank. A ghost without
+ * GHOST_HELD was admitted when it was deleted, or had NODE_HAD_ROOM, or its process learned later of a
+ * capacity that admits it. Under one capacity, contenders that exclude each other are not admitted at once.
+ * No two owners are granted on one node.
  *
  * Not seen: beliefs, and how long they last. A grant to an owner that already holds (one level deeper). The
  * node that is meant if a process has several and the token names none (the oldest free one counts). Checked
@@ -55,8 +57,9 @@ static bool is_same_node(const struct check_record *a, const struct check_record
     return a->czxid == b->czxid && a->process == b->process;
 }
 
-/* Returns a hold that excludes this grant, and whose node is deleted or lost. If the grant itself rests on
- * such a node, a hold by any other node counts. NULL if there is none. */
+/* Adds up the holds whose nodes are deleted or lost (GHOST_HELD). If the grant rests on such a node, adds the
+ * holds by other, existing nodes too. Returns the first with which the sum excludes this grant; NULL =
+ * none. */
 static const struct check_record *hold_beside(struct check_table *table, const struct check_context *context,
                                               const struct event *event, const struct check_record *node)
 {
@@ -111,7 +114,7 @@ static void say_obstacle(const struct check_context *context, const struct event
                   check_process_name(context, obstacle->process).text, (long long)obstacle->czxid);
 }
 
-/* Returns false for a node that was admitted earlier: a ghost, or one with NODE_HAD_ROOM. */
+/* Returns false for a node that need not be admitted now: a ghost, or one with NODE_HAD_ROOM. */
 static bool needs_room(const struct check_record *node)
 {
     return node->kind == RECORD_NODE && (node->flags & NODE_HAD_ROOM) == 0;
@@ -126,8 +129,8 @@ static void judge_node(struct check_table *table, const struct check_context *co
         say_obstacle(context, event, node, obstacle, note);
 }
 
-/* Returns the number of the grant's nodes behind that of the token which the operator or a lease has
- * ended. */
+/* Returns the number of the process's ghosts behind this node, of the grant's session, that neither a process
+ * deleted nor a server lost. */
 static int count_evicted(struct check_table *table, const struct event *event,
                          const struct check_record *node)
 {
@@ -199,7 +202,7 @@ static void keep_ghost(struct check_table *table, const struct event *event)
         node->flags |= GHOST_HELD;
 }
 
-/* Turns LATE nodes that the new capacity admits into ghosts: a list that shows them may be used now. */
+/* Turns the process's LATE nodes that the new capacity admits into ghosts: a grant may rest on them now. */
 static void admit_late(struct check_table *table, const struct event *event)
 {
     struct check_record *late = table_get(table, RECORD_LATE, event->lock, event->process, 0);

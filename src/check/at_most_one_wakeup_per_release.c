@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* No herd: one deletion wakes one contender.
+/* No herd: one deletion wakes one contender, or those that it admits.
  *
  * Definition. At each deletion of a contender's node, or of a node that queues, count the processes that
  * watch the node, or the child list of its directory. A process counts only if an owner of it waits for a
- * lock of the group, and if it has not left the line. The count is at most 1, or at most the number of
- * contenders that the deletion admits (check/state.h). A watch of a session on its own node does not count.
- * Nor does one of a session that is over, even before the client is told, or whose end deletes the node.
+ * lock of the group, and if it has not left the line. The count is at most 1, or, if that is more, the number
+ * of contenders that the deletion admits (check/state.h). A watch of a session on its own node does not
+ * count. Nor does one of a session that is over, even before the client is told, or whose end deletes the
+ * node.
  *   - A process leaves the line when one of its acquires fails, or when it waits and deletes one of its
- *     contenders or nodes that queue. It is back once it watches neither a node of another process nor a
- *     child list, and has no request under way.
+ *     contenders or nodes that queue. It is back at the first SETTLED at which it watches neither a node of
+ *     another process nor a child list.
  *   - If the operator deletes such a node of a process that waits, the process has left the line until it
  *     does not wait.
  *
@@ -126,7 +127,7 @@ static void observe_deleted(struct check_table *table, const struct check_contex
         leave(table, context, event, by_itself ? LEFT_BY_ITSELF : LEFT_BY_OPERATOR);
 }
 
-/* The claim that is answered still waits: the ledger sees the event after this judge. */
+/* The claim of the event's owner still has CLAIM_WAITING: the ledger sees the event after this judge. */
 static void observe_answer(struct check_table *table, const struct check_context *context,
                            const struct event *event)
 {
@@ -169,8 +170,8 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* SETTLED commutes: it brings back only a process that watches neither a node of another process nor a child
- * list, and no deletion wakes that process. Nor is a deletion by a request of the process under way then. */
+/* SETTLED commutes. It brings back only a process that watches neither a node of another process nor a child
+ * list. So no deletion of another process's node wakes it. No request of the process is under way then. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_SETTLED;

@@ -125,7 +125,7 @@ static void judge_closing(struct check_table *table, const struct check_context 
     table_put(table, RECORD_OVER, 0, event->process, 0, event->session, 0);
 }
 
-/* A process that connects in another session knows of the end of this one. */
+/* Drops the sessions of the process other than the one in which it connects: it knows of their end now. */
 static void observe_link_up(struct check_table *table, const struct event *event)
 {
     struct check_record *over = table_first(table, RECORD_OVER);
@@ -137,7 +137,7 @@ static void observe_link_up(struct check_table *table, const struct event *event
     }
 }
 
-/* If an owner goes on believing after LOST, its belief still is one in that session. */
+/* Ends the terms of the process. The record of an owner that still believes stays until DOUBTS. */
 static void observe_lost(struct check_table *table, const struct event *event)
 {
     struct check_record *term = table_first(table, RECORD_TERM);

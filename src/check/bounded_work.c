@@ -155,7 +155,8 @@ static void observe_granted(struct check_table *table, const struct check_contex
     }
 }
 
-/* No request is under way, so no contender of a failed acquire is still to come. */
+/* At SETTLED, ends the allowances for locks that no owner waits for. No request is under way, so no contender
+ * of a failed acquire is still to come. */
 static void forget(struct check_table *table, const struct check_context *context, int process)
 {
     for (int lock = 0; lock < context->locks; lock++) {
@@ -217,7 +218,7 @@ static void excuse(struct check_table *table, const struct check_context *contex
         renew(table, context, event->process);
 }
 
-/* At its end nothing is renewed here: the fault that ends the outage has done so before this event. */
+/* Renews nothing at the end of an outage: the FAULT that ends it comes before this event, and has done so. */
 static void observe_outage(struct check_table *table, const struct event *event)
 {
     if (event->outage != 0)

@@ -3,8 +3,8 @@
 
 /* An owner that waits can still be served: liveness as "no dead ends".
  *
- * Definition. A waiter is an owner of a process with a lock for which it may ask (src/sim/waiters.h). It
- * waits if its acquire has no answer yet, cancelled or not, or if it waits again after a loss. A search
+ * Definition. A waiter is an owner with a lock, or a process with all its waits (src/sim/waiters.h). It waits
+ * if an acquire of it has no answer yet, cancelled or not, or if it waits again after a loss. A search
  * (src/explore/liveness.c) judges all states after the last fault. From each state in which a waiter waits, a
  * state is reachable in which it does not wait. One such continuation is enough.
  *

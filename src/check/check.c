@@ -147,8 +147,9 @@ static int nodes_of_an_owner(const struct check_context *context)
     return most;
 }
 
-/* Returns the number of records that a run can need. For each contender there may be two more nodes: one that
- * is left over, and one that is being deleted. A run that needs more ends with the outcome `limit`. */
+/* Returns the number of records for which the block has room. If the ledger keeps nodes, that is three for
+ * each contender: its own, one that is left over, and one that is being deleted. With leases it is four. A
+ * run that needs more records ends with the outcome `limit`. */
 static uint32_t capacity_of(const struct check_set *set)
 {
     const struct check_context *context = &set->context;
@@ -321,14 +322,13 @@ static void judge(const struct check_set *set, struct check_table *table, struct
     }
 }
 
-/* To judges, a process that closed its session and forgot everything is like one that crashed. */
+/* Returns the kind that judges see: CRASHED in place of STOPPED. */
 static uint8_t kind_as_judged(const struct event *event)
 {
     return event->kind == EVENT_STOPPED ? EVENT_CRASHED : event->kind;
 }
 
-/* Returns the event as judges see it; copies it only if its kind changes. The caller has just written the
- * event byte by byte, and a load of the whole struct would stall on these stores. */
+/* Returns the event as judges see it: `event` itself, or `copy` if the kind changes. */
 static const struct event *as_judged(const struct event *event, struct event *copy)
 {
     if (kind_as_judged(event) == event->kind)

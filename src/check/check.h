@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The judges: small automata over semantic events (D5). Each file has one property and is named as its
- * sentence.
+/* The judges: small automata over semantic events (D5). Each built-in property is one file, with its name.
  *
- * A set of chosen properties keeps its whole state in one block: a table of records, sorted and packed at the
- * front. So the bytes do not depend on the order in which records came, and the state hash covers the live
- * bytes only. The block has no pointers, and all zero is the initial state. Findings (premises met, the first
- * violation) are results, not state: they lie outside the block, in struct check_stats. */
+ * A set of chosen properties keeps its state in one block: a table of records, sorted and packed at the
+ * front. So the bytes do not depend on the order in which records were added. The block has no pointers, and
+ * all zero is the initial state. Findings (premises met, the first violation) are results, not state: they
+ * lie outside the block, in struct check_stats. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
@@ -45,12 +44,14 @@ struct check_context {
     bool queues;             /* contenders come from a queue of other nodes (LS_NODE_QUEUED) */
     bool resizes;            /* some process may learn of a capacity other than the declared one */
     bool counted;            /* the capacity of a lock is stored in a node that each process watches */
-    bool refusing; /* servers may refuse requests without a fault: permissions, defects, used-up numbers */
+    bool refusing; /* servers may refuse requests without a fault: permissions, defects, settings, used-up
+                      numbers */
     bool leases;   /* contenders have leases; the session of one is a life of its process (coordinator.h) */
-    int tolerance_ms;   /* ms that an answer may be late: the quantum, or a real run's scheduling slack */
-    int work_window_ms; /* in timed runs, age in ms at which bounded_work forgets requests; 0 = 4000 */
+    int tolerance_ms;   /* ms by which an answer may miss its deadline */
+    int work_window_ms; /* in timed runs, ms of the window in which bounded_work counts; 0 = 4000 */
     const struct ls_lock_spec *specs; /* one for each lock, NULL = all mutexes; must outlive the set */
-    /* Return names for sentences; the caller copies them at once. NULL = "process 0", "lock 0". */
+    /* Return names for sentences; the caller copies them at once. If such a pointer is NULL, the name is
+     * "process N" or "lock N", with the index N. */
     const char *(*process_name)(const void *names, int process);
     const char *(*lock_name)(const void *names, int lock);
     const void *names;
@@ -94,8 +95,8 @@ const struct property *check_find(const char *name);
 /* Returns the position of the property of that name in check_all(); -1 if there is none. */
 int check_position(const char *name);
 
-/* Returns the properties that are judged if no file names any, in each world with (`timed`) or without a
- * clock. Those of check_special_mask() come on top. */
+/* Returns the properties that are judged in each world with (`timed`) or without a clock, if the scenario
+ * names none. For some worlds check_special_mask() returns further ones. */
 check_mask check_default_mask(bool timed);
 
 /* Returns the properties, for a world with (`timed`) or without a clock, that have PROPERTY_SEVERAL if
@@ -135,10 +136,11 @@ struct check_finding {
 struct check_stats {
     uint64_t step;       /* number of the present step; the caller sets it before each step */
     check_mask violated; /* properties that are violated */
-    bool limit;          /* the block was too small: events from then on are not judged */
+    bool limit;          /* the block was too small, or loaded_trouble() names an offence: later events are
+                            not judged */
     check_mask met;      /* properties whose premise was met after the caller last set this to 0 */
     struct check_finding finding[CHECK_PROPERTIES_MAX]; /* by position */
-    uint32_t met_times[CHECK_PROPERTIES_MAX];           /* number of times, valid for `met`; never copied */
+    uint32_t met_times[CHECK_PROPERTIES_MAX];           /* number of times, valid for `met` */
 };
 
 /* Copies the results of the properties that exist, without `met_times`. */
@@ -151,10 +153,11 @@ enum check_verdict {
 };
 
 /* Prepares a set, which only check_set_spare() changes later. `context` is copied, but not what it points to.
- * A recipe that misbehaves violates contract_is_kept even if `mask` lacks it: its run ends there. */
+ * A MISBEHAVED violates contract_is_kept even if `mask` lacks that property. */
 void check_set_init(struct check_set *set, check_mask mask, const struct check_context *context);
 
-/* Removes the properties of `mask` from the set, also contract_is_kept if it was not chosen. */
+/* Removes the properties of `mask` from the set. If contract_is_kept is among them, MISBEHAVED no longer
+ * violates it. */
 void check_set_spare(struct check_set *set, check_mask mask);
 
 /* Returns true if the property at this position is chosen, or if it is contract_is_kept and was not removed.
@@ -171,16 +174,16 @@ bool check_set_wants(const struct check_set *set, const struct event *event);
  * event of no process does not. */
 bool check_set_is_local(const struct check_set *set, const struct event *event);
 
-/* Shows one event to the judges, then to the ledger, unless stats->limit is set. Returns true if the block
- * may have changed. */
+/* Shows one event to the judges that want it, then to the ledger. If stats->limit is set, does nothing.
+ * Returns true if the block may have changed. */
 bool check_set_observe(const struct check_set *set, void *block, struct check_stats *stats,
                        const struct event *event);
 
 /* Returns the number of bytes in use at the front of the block, a multiple of 8. All others are zero. */
 size_t check_set_live_bytes(const void *block);
 
-/* Types of values that a visitor is shown. A renaming of growing numbers must change zxids and sessions
- * (D3c), and must keep their order within each type. A driver may shift times. */
+/* Types of values that a visitor is shown. A renaming maps zxids and sessions (D3c), and keeps the order
+ * within each type. */
 enum check_value {
     CHECK_VALUE_NONE,
     CHECK_VALUE_ZXID,
@@ -190,8 +193,9 @@ enum check_value {
 typedef void (*check_visit_fn)(void *ctx, enum check_value type, int64_t *value);
 void check_set_visit(void *block, check_visit_fn visit, void *ctx);
 
-/* Visits the records; their order carries no information. `process` points to the byte that names a process,
- * NULL if the record names none. check_record_visit() visits the values of one record. */
+/* check_set_records() visits all records; their order carries no information. `process` points to the byte
+ * that names a process, NULL if the record names none. check_record_visit() visits the values of one
+ * record. */
 typedef void (*check_record_fn)(void *ctx, void *record, size_t size, const uint8_t *process);
 void check_set_records(void *block, check_record_fn visit, void *ctx);
 void check_record_visit(void *record, check_visit_fn visit, void *ctx);
@@ -200,13 +204,14 @@ void check_record_visit(void *record, check_visit_fn visit, void *ctx);
  * merged. */
 bool check_set_shows_numbers(const struct check_set *set);
 
-/* The part of check_set_visit() for loaded properties, whose numbers may span records. */
+/* The part of check_set_visit() for states of loaded properties. check_record_visit() does not visit their
+ * numbers. */
 void check_set_visit_loaded(void *block, check_visit_fn visit, void *ctx);
 
 enum check_verdict check_verdict(const struct check_set *set, const struct check_stats *stats, int position);
 
 /* Writes the positions of the violated properties of `mask`, and returns how many. They are ordered by the
- * step of their violation, then by position, but at_most_one_holder comes first. */
+ * step of their first violation, then by position, but at_most_one_holder comes first. */
 int check_violated(const struct check_stats *stats, check_mask mask, int positions[CHECK_PROPERTIES_MAX]);
 
 const char *check_verdict_name(enum check_verdict verdict);

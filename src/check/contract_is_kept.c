@@ -6,22 +6,23 @@
  * of its environment as required, and is idle in the end.
  *   - Contents: if the configuration names contents, each contender that the process creates has them as
  *     data.
- *   - Calls without a matching acquire are tried after each step of a process. cancel() returns LS_ENOENT for
- *     each owner that holds or believes without a pending acquire. release() returns LS_ENOTOWNER for each
- *     owner that waits and does not hold.
+ *   - Calls without a matching acquire: a world tries them on open locks after steps. cancel() returns
+ *     LS_ENOENT for an owner without a pending acquire. release() returns LS_ENOTOWNER for an owner that
+ *     waits and does not hold.
  *   - Invariants of its own: a text that wrong() (recipe.h) returns after a call is a violation.
  * Rules of memory, for recipes from shared objects:
  *   - Writes outside of the state or of a block, and to freed memory. Fixed bytes around all of these differ
  *     after a call, or a page without access was hit (sim/red_zones.c).
  *   - Reads of memory that is not set, freed, outside of a block, or lent to a callback that is over. A step
  *     ends in another way if such memory holds other bytes (sim/twice.c). Any such difference is a violation.
- *   - Leaks: blocks from ls_env_alloc() or malloc() are allocated after stop() has returned. At REST a stop
- *     is rehearsed for each process that runs. Memory that a recipe keeps until its stop is no leak.
+ *   - Leaks, also of built-in recipes: blocks of the recipe are still allocated after stop() has returned. At
+ *     REST, a stop is rehearsed for each process that runs a recipe from a shared object. Memory that a
+ *     recipe keeps until its stop is no leak.
  * Not seen: reads of memory outside of the state that other code changes. Acts outside of a world, and timers
  * without the mutex. A use of freed memory that is allocated again, and a write beyond the fixed bytes. A
- * read whose value makes no difference, or of a register. Most steps of random runs (few run twice, in a
- * search the first of each kind). Crashes, endless loops, variables and memory of built-in recipes, whose
- * crash ends the worker. Checked by tests/check/test_contract_is_kept.c. */
+ * read whose value makes no difference, or of a register. Reads in steps that are not done twice: in random
+ * runs most steps, in a search most steps behind the first ones of their kind. Of built-in recipes: crashes,
+ * endless loops, variables, and memory but for leaks. Checked by tests/check/test_contract_is_kept.c. */
 #include "base/assert.h"
 #include "check/properties.h"
 

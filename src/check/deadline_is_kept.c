@@ -4,9 +4,9 @@
 /* The caller gets its answer at the deadline, also during an outage.
  *
  * Formula. The deadline of an acquire is time(ASKED) + timeout, or time(RESUMED) of its process if that is
- * later. The tolerance is one quantum of virtual time, or the scheduling slack of a real run. No answer, and
- * no other event that this property observes while the acquire has none, comes later than deadline +
- * tolerance. Neither counts while the process is paused, from a PAUSED after ASKED to RESUMED.
+ * later. No answer, and no other event that this property observes while the acquire has none, comes later
+ * than deadline + tolerance (check_context.tolerance_ms). Neither counts while the process is paused, from a
+ * PAUSED after ASKED to RESUMED.
  *
  * Not seen: untimed runs, where no deadline has a value. Acquires without a timeout, and tries. A missing
  * answer, if no event that this property observes comes after the deadline. Checked by

@@ -4,14 +4,14 @@
 /* Listeners are told of every loss, once and in order.
  *
  * Formula.
- *   - Between two session ids that a process is told of comes exactly one LOST, which names the first, before
- *     the CONNECTED of the second. After it no CONNECTED names the lost session.
+ *   - Between two session ids that a process is told of comes exactly one LOST, which names the first or
+ *     none, before the CONNECTED of the second. The next CONNECTED does not name the lost session.
  *   - The client library knows of a loss once it has delivered EXPIRED or AUTH_FAILED, or has connected with
  *     another session id. LOST follows before the next GRANTED, CONNECTED or LINK_UP, and by the next REST.
  *   - SUSPENDED tells of a broken link before it comes back, and by the next REST. RECONNECTED names the
  *     session of the last CONNECTED, and no LOST came in between.
- *   - If SUSPENDED was told, and the link of the same session is back, one of RECONNECTED, READ_ONLY, LOST
- *     and LINK_DOWN follows by the next REST.
+ *   - If SUSPENDED was told, and the link of the same session is back, one of these follows by the next REST:
+ *     RECONNECTED, READ_ONLY, CONNECTED, LOST, LINK_DOWN, EXPIRED, AUTH_FAILED.
  * Not seen: sessions that the recipe never reported, and losses of which no server has told the client. The C
  * client never expires a session by its own clock (F14). Checked by
  * tests/check/reference/every_loss_is_told.h. */

@@ -20,9 +20,9 @@
  * or still waits at REST. A caller that gives up in between does not count as overtaken.
  *
  * Not seen: processes with several owners that wait for the same lock, because nodes do not name their owner.
- * Until REST, the first acquire after one that ended without the lock, also in the next session, because a
- * node left over could be taken for its own. A place that is given away after the operator deleted a node of
- * the same wait. The order of asking, which no lock promises. Checked by
+ * The place of a process whose acquire ended without the lock, until the next REST or CRASHED. A node that is
+ * left over could be taken for that of its next acquire. A place that is given away after the operator
+ * deleted a node of the same wait. The order of asking, which no lock promises. Checked by
  * tests/check/reference/granted_in_order.h. */
 #include "base/assert.h"
 #include "check/properties.h"
@@ -59,8 +59,8 @@ static void take_place(struct check_table *table, const struct check_context *co
         table_put(table, RECORD_PLACE, event->lock, event->process, 0, event->czxid, 0);
 }
 
-/* A place is given away if the process has sent a delete. It is lost otherwise, and also if the operator
- * deleted its node or that of another lock of the call. */
+/* A place is given away if the process has sent a delete or a multi. It is lost otherwise, and also if the
+ * operator deleted its node or that of another lock of the call. */
 static void leave_place(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {
@@ -81,7 +81,8 @@ static void leave_place(struct check_table *table, const struct check_context *c
         table_drop(table, place);
 }
 
-/* Returns true if the contender of the place may hold beside the grant, under the larger capacity of both. */
+/* Returns true if the contender of the place may hold beside the grant. The capacity is the larger of two:
+ * the one that its process knows, and the largest that the grantee's process has known. */
 static bool is_admitted_beside(struct check_table *table, const struct check_context *context,
                                const struct check_record *place, const struct event *event)
 {
@@ -185,8 +186,8 @@ static void observe_failed(struct check_table *table, const struct event *event)
     table_put(table, RECORD_PLACE, event->lock, event->process, 0, 0, 0)->flags = PLACE_UNCLEAN;
 }
 
-/* PLACE_UNCLEAN stays: the session may be that of a life before a crash, or its end may be told late. So a
- * node of a failed acquire may still come. */
+/* Drops the places that the process has taken. PLACE_UNCLEAN stays, because a node of a failed acquire may
+ * still be created. */
 static void observe_session_end(struct check_table *table, const struct event *event)
 {
     struct check_record *place = table_first(table, RECORD_PLACE);

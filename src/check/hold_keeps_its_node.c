@@ -7,10 +7,10 @@
  * LS_ELOST, LOST, HOLD_LOST, LOCK_CLOSED or CRASHED. Its node N is the contender whose czxid is the token, or
  * else the oldest free node of the process. The token may also name a node that the operator deleted while
  * the process waited, up to GRANTED.
- *   - No NODE_DELETED of N that names an actor comes between the two.
+ *   - No NODE_DELETED of N, or of another node of H, that names an actor comes between the two.
  *   - No GRANTED of an owner that does not hold has the token of a deleted node, if its NODE_DELETED names an
- *     actor. This is judged if some owner of the process has waited at every moment after it, without CRASHED
- *     or EXPIRED.
+ *     actor. This is judged if some owner of the process has waited for the lock at every moment after it,
+ *     without CRASHED or EXPIRED.
  *   - Nor has such a GRANTED the token of a node that the operator deleted in that wait, if the process could
  *     know. It could if a LISTED of the process and the lock came in between.
  *   - The process knows that N is gone from each of these on:
@@ -18,7 +18,8 @@
  *         this claim. The watch may have been set for that owner.
  *       - A NODE_DELETED of N by the operator, or a GRANTED by a node that the operator has deleted, while
  *         the process listens (it watches or reads its own node).
- *     Then H has ended by the next REST, or query() has said "not held" (DOUBTS).
+ *     Then, if the process is connected at the next REST, H has ended by then, or query() has said "not held"
+ *     (DOUBTS).
  * Of several holds by one node the hold of the lowest owner counts. A process listens from a LISTENS that
  * says "done" until it closes the lock, stops or crashes, unless servers refuse requests without a fault.
  * NODE_DELETED names an actor if a request of some process deleted the node while its session lived. Deletes

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The facts that several judges share: the claims of owners (waits and holds), the nodes that exist,
- * sessions, watches, listeners, capacities and faults. Each is stored once, so a new judge adds only its own
- * question to the state. */
+/* Facts that several judges share, such as claims of owners (waits and holds), nodes, links and watches. Each
+ * fact is stored once. */
 #include "base/assert.h"
 #include "check/state.h"
 
@@ -78,7 +77,7 @@ static void end_link(struct check_table *table, struct check_record *record)
     settle_process(table, record);
 }
 
-/* A process that is told of a link runs, so its PAUSED and CRASHED flags go. */
+/* Notes LINK_UP. Clears PAUSED and CRASHED, too: a process that is told of a link runs. */
 static void begin_link(struct check_table *table, const struct event *event)
 {
     struct check_record *process = process_record(table, event->process, 0);
@@ -156,8 +155,8 @@ static void settle_claim(struct check_table *table, struct check_record *claim)
         table_drop(table, claim);
 }
 
-/* Marks the live claims on the lock of other owners of the process. Returns the mark for the owner's own
- * claim: CLAIM_BESIDE if there are any, else 0. */
+/* Marks the live claims that other owners of the process have on the lock. Returns the mark for the owner's
+ * own claim: CLAIM_BESIDE if there are any, else 0. */
 static uint16_t join(struct check_table *table, const struct event *event)
 {
     uint16_t mark = 0;
@@ -209,8 +208,8 @@ static void bind(struct check_record *node, int owner)
     node->hold_owner = (uint16_t)owner;
 }
 
-/* Binds a hold to the oldest free nodes, from the node of the token on. If another owner has taken that node,
- * this owner gets it, and the other owner gets the next free one. */
+/* Binds a hold to the oldest free nodes, from the node of the token on. If that node was bound to another
+ * owner, this owner gets it, and the other owner gets the next free one behind the nodes of this hold. */
 static void bind_nodes(struct check_table *table, const struct check_context *context,
                        const struct event *event, struct check_record *named)
 {
@@ -235,7 +234,8 @@ static void bind_nodes(struct check_table *table, const struct check_context *co
     }
 }
 
-/* Marks the nodes of holds that are over. `back`: the owner that released its hold, or NODE_NOBODY. */
+/* Marks the nodes of the process's holds that are over. `back` is the owner that released its hold, or
+ * NODE_NOBODY. */
 static void spend_nodes(struct check_table *table, int process, int back)
 {
     struct check_record *node = table_first(table, RECORD_NODE);
@@ -260,7 +260,7 @@ const struct check_record *ledger_given_back(struct check_table *table, const st
     return node && node->process == event->process ? node : NULL;
 }
 
-/* Returns the levels of a hold as a record keeps them. Any recipe may report any depth. */
+/* Returns the depth that a recipe reports, limited to the range of a record's field. */
 static uint16_t levels(int32_t depth)
 {
     return (uint16_t)(depth < 0 ? 0 : depth > UINT16_MAX ? UINT16_MAX : depth);
@@ -311,8 +311,8 @@ static void observe_released(struct check_table *table, struct check_record *cla
     settle_claim(table, claim);
 }
 
-/* LS_ELOST tells the owner of the loss, so the hold ends. If the loss was told before, any refusal ends
- * it. */
+/* The refusal of a release ends the hold if it says LS_ELOST. If the loss was told before, it clears
+ * CLAIM_VOID, whatever it says. */
 static void observe_refused(struct check_table *table, struct check_record *claim, int32_t code)
 {
     bool lost = (claim->flags & CLAIM_HOLDING) && code == CODE_LOST;
@@ -410,7 +410,7 @@ static void observe_holds(struct check_table *table, const struct check_context 
         spend_nodes(table, event->process, event->kind == EVENT_RELEASED ? event->owner : NODE_NOBODY);
 }
 
-/* Returns true if an owner of the creator waits for the lock and holds alone in the group. */
+/* Returns true if an owner of the creating process waits for the lock and holds alone in the group. */
 static bool is_under(struct check_table *table, const struct check_context *context,
                      const struct event *created)
 {
@@ -473,7 +473,8 @@ static void drop_deleted(struct check_table *table, int lock, int process)
     table_drop_lock(table, RECORD_RUN_OUT, lock, process);
 }
 
-/* Returns true if the end of a lease deleted the node: no request, no operator, and no loss by a server. */
+/* Returns true if contenders have leases, and neither a request, the operator, nor a loss by a server has
+ * deleted this one. */
 static bool has_run_out(const struct check_context *context, const struct event *event)
 {
     return context->leases && (event->owner == 0 || event->owner == EVENT_BY_TIME);
@@ -517,7 +518,8 @@ static void observe_evicted(struct check_table *table, const struct check_contex
     }
 }
 
-/* The role of a deleted node may be unknown, and with it the kind of watch: then other kinds are tried. */
+/* Returns the record of the watch that is gone, NULL = none. The event may name another kind of watch than
+ * WATCH_SET did, so all kinds are tried. */
 static struct check_record *watch_of(struct check_table *table, const struct event *event)
 {
     struct check_record *record =
@@ -536,7 +538,7 @@ static void observe_watch_set(struct check_table *table, const struct event *eve
     record->by_session = event->session;
 }
 
-/* Marks the watches of an ended session. The client keeps them until it learns of the end. */
+/* Sets by_session of the watches of an ended session to 0. Their records stay until WATCH_GONE or CRASHED. */
 static void end_session_of_watches(struct check_table *table, const struct event *closed)
 {
     struct check_record *record = table_first(table, RECORD_WATCH);
@@ -590,8 +592,7 @@ static void note_room(struct check_table *table, const struct check_context *con
             node->flags |= NODE_HAD_ROOM;
 }
 
-/* Clears NODE_HAD_ROOM of the process's nodes: it asks anew, and from now on the capacity that it knows
- * counts. */
+/* Clears NODE_HAD_ROOM of the process's nodes in the group. */
 static void forget_room(struct check_table *table, const struct check_context *context,
                         const struct event *event)
 {
@@ -601,8 +602,7 @@ static void forget_room(struct check_table *table, const struct check_context *c
             node->flags &= (uint16_t)~NODE_HAD_ROOM;
 }
 
-/* Drops the record of a capacity if it says nothing. That is so if the process knows the declared capacity,
- * and has known no larger one since it last asked without any claim. */
+/* Drops the record of a process's capacities if both are the declared capacity. */
 static void settle_capacity(struct check_table *table, const struct check_context *context, int lock,
                             struct check_record *known)
 {
@@ -842,7 +842,8 @@ bool ledger_is_evicted(struct check_table *table, const struct check_context *co
            !has_record(table, context, RECORD_NODE, lock, process);
 }
 
-/* Returns the first record of the process, or the one after `record`; NULL behind the last. */
+/* Returns the next PROCESS record of the process behind `record`, or its first one if `record` is NULL. NULL
+ * behind the last. */
 static struct check_record *next_handle(struct check_table *table, struct check_record *record, int process)
 {
     record = record ? table_next(table, record) : table_first(table, RECORD_PROCESS);

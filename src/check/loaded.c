@@ -152,7 +152,7 @@ static size_t room_of(const struct property *property)
     return (size_t)loaded_records(property) * CHUNK;
 }
 
-/* The guard begins behind the last byte of the state, within its last chunk. */
+/* Fills the buffer with guard bytes from the end of the state on, the rest of its last chunk included. */
 static void set_guard(const struct property *property, struct state *state)
 {
     size_t size = property->loaded->state_size;
@@ -327,7 +327,8 @@ struct rename {
     void *ctx;
 };
 
-/* Ignores a number whose record is left out, because it is zero, and a pointer outside of the state. */
+/* Ignores a pointer that is outside of the state or not aligned, and a number in a chunk of zeros, which has
+ * no record. */
 static void rename_number(struct ls_property_rename *functions, enum check_value type, const int64_t *where)
 {
     struct rename *rename = (struct rename *)functions;

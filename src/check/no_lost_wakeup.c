@@ -11,14 +11,14 @@
  *     first of the nodes that queue belongs to a process that cannot act.
  * For a mutex that says: an owner holds it, or the head of the line belongs to a process that cannot act. A
  * wait for several locks of one call, and its contender, count at one lock only if the wait is not held up at
- * another one. A wait is held up at a lock if it would not be admitted there. Its obstacle is a hold, or
- * belongs to a process that cannot act or to a wait that is held up. A cycle of waits is not held up by
- * anything.
+ * another one. A wait is held up at a lock if it would not be admitted there, and its obstacle does not go by
+ * itself. Such obstacles are a hold, a contender of a process that cannot act, and a wait that is held up at
+ * another lock of its call. Waits that only wait for each other in a cycle are not held up.
  *   - Let the capacity of a lock be stored in a node. At REST each process that can act and has the lock open
  *     knows that capacity: a change of a count wakes, too.
  *   - Let contenders have leases, without a clock, and let a process that can act wait at REST. Then each
- *     contender by which no owner holds belongs to a life of its process that goes on. All leases of other
- *     lives have ended by then, so nothing would end a contender of such a life.
+ *     contender by which no owner holds belongs to a life of its process that goes on. At REST no lease is
+ *     left that would end a contender of another life.
  * Not seen: a run that never comes to rest. A wake-up that comes late. Waiters behind a process that cannot
  * act: their turn comes when its session ends. Checked by tests/check/reference/no_lost_wakeup.h. */
 #include "base/assert.h"

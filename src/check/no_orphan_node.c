@@ -3,15 +3,15 @@
 
 /* No contender node exists without an owner that needs it.
  *
- * Formula. Of the live sessions of a process that runs, the contenders on a lock are at most as many as its
- * owners that wait or hold need. Its nodes that queue are at most as many as its owners that wait. Two nodes
- * for one waiter are an orphan too: the waiter would wait for itself. This holds
- *   - at REST (connected, janitor idle, no fault pending);
+ * Formula. Count the nodes of a process on a lock that belong to sessions whose link is up. Its contenders
+ * are at most as many as its owners that wait or hold need. Its nodes that queue are at most as many as its
+ * owners that wait. This holds
+ *   - at REST, if the process is connected and not paused;
  *   - at SETTLED, and at NODE_CREATED of the process's contender or node that queues, for a lock that no
- *     owner of it waits for or holds. Conditions: idle() says that no clean-up is left over, and no LOST is
- *     without a later CONNECTED. Each RELEASED of the lock that left depth 0 has its FREED. A fault that is
- *     more than a loss excuses more nodes, and so do servers that refuse requests. So idle() may be true
- *     while a delete is under way, but not while a create is.
+ *     owner of it waits for or holds. Conditions: the process is connected, idle() says that no clean-up is
+ *     left over, and no LOST is without a later CONNECTED. Each RELEASED of the lock that left depth 0 has
+ *     its FREED. A fault that is more than a loss (enum event_fault) excuses more nodes, and so do servers
+ *     that refuse requests. So idle() may be true while a delete is under way, but not while a create is.
  * Not seen: which of several nodes is the orphan. Nodes of ended sessions, and nodes that are no contenders.
  * An orphan that is removed before the next REST, if idle() does not deny it. Checked by
  * tests/check/reference/no_orphan_node.h. */
@@ -155,8 +155,8 @@ static void observe(struct check_table *table, const struct check_context *conte
     }
 }
 
-/* These commute. Nodes are judged at REST, and when no request of the process is under way. The answers that
- * the process was given say how many nodes it may have. */
+/* These commute: the records that they change are read for their own process only, at SETTLED and
+ * NODE_CREATED. */
 static bool is_local(const struct event *event)
 {
     return event->kind == EVENT_SETTLED || event->kind == EVENT_FREED || event->kind == EVENT_CONNECTED;

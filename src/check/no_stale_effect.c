@@ -7,8 +7,8 @@
  *   - Each grant has a token of its own. A grant whose node exists has a newer token than every grant told
  *     before. A shared grant to an owner that holds alone may have the token of that hold, whose place it
  *     takes.
- *   - The resource never takes an older token after a newer one. It never refuses the newest token while its
- *     owner holds and its node exists.
+ *   - The resource never takes an older token after a newer one. It never refuses the newest token of a grant
+ *     from a process that holds the lock by an existing node.
  *   - A write that is guarded by a multi (`write guarded` of a scenario) never commits after the deletion of
  *     its guard node.
  * Locks of a group have one resource. Tokens are ordered among holds that exclude each other. If other holds

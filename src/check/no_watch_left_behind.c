@@ -4,14 +4,14 @@
 /* Watches do not outlive their purpose (D7).
  *
  * Formula. At REST, for each process that runs and is connected, and each group of locks:
- *   - For each owner that waits, at most one watch on a predecessor or on the child list, times the
- *     contenders of a hold.
- *   - For each owner that waits or holds, at most one watch on its own node. While it waits, one more if the
- *     node before it belongs to another owner of the same process.
+ *   - Watches on predecessors and on child lists: at most as many for each owner that waits as a hold has
+ *     contenders.
+ *   - Watches on nodes of the process itself: at most two for each owner that waits, and one for each that
+ *     holds. The node before a waiter may belong to another owner of the process.
  *   - At most one watch on the node of the capacity, and none if the process has closed the lock.
- *   - None on anything else, absent nodes included. An owner that has released or ended has none.
- * Not seen: watches that only the server still has. The owner that a watch belongs to. The number of contexts
- * that share one path, unless the client library keeps them apart. Watches on the child list during a wait
+ *   - No other watch (EVENT_WATCH_OTHER).
+ * Not seen: watches that only the server still has. The owner that a watch belongs to. Watches with one path,
+ * function and context, which count as one. Watches on the child list during a wait
  * (at_most_one_wakeup_per_release). Checked by tests/check/reference/no_watch_left_behind.h. */
 #include "base/assert.h"
 #include "check/properties.h"

@@ -13,8 +13,7 @@ static uint32_t key_of(enum record_kind kind, int lock, int process, int owner)
            (uint32_t)(owner & 255);
 }
 
-/* Returns key_of() of a record: its first four bytes, the first of them highest. One load, as the table is
- * searched at every event. */
+/* Returns key_of() of a record: its first four bytes, the first of them highest. */
 static uint32_t key(const struct check_record *record)
 {
     uint32_t bytes;
@@ -39,8 +38,7 @@ static bool is_before(const struct check_record *record, uint32_t wanted, int64_
     return (found < wanted) | ((found == wanted) & (record->a < a));
 }
 
-/* Returns the index of the first record that is not before (wanted, a). Branches could not be predicted, so
- * the loop has none. */
+/* Returns the index of the first record that is not before (wanted, a); `used` if there is none. */
 static uint32_t lower_bound(const struct check_table *table, uint32_t wanted, int64_t a)
 {
     uint32_t low = 0;

@@ -9,9 +9,10 @@
  *   - An owner that holds can release, and each release counts one level back. A release by any other owner
  *     is refused. A release by an owner that waits for another lock of the group (a downgrade) may be refused
  *     with LS_EALREADY.
- *   - By the next REST the last release is reported as complete, and its node is gone from the committed log.
- *     Of several releases by one node, one report is enough. A report of "done" outside of stop() and close()
- *     comes after the end of all nodes of the hold. No report comes before the last release.
+ *   - A last release leaves depth 0. At REST, if the process is connected, it is reported as complete, and
+ *     its node is gone from the committed log. Of several releases by one node, one report is enough. A
+ *     report of "done" outside of stop() and close() comes after the end of all nodes of the hold. While an
+ *     owner holds, no report comes to it but those of former releases.
  *   - A process that closes the lock has the answers to all its acquires and releases by then.
  *   - An owner that is asked to give a lock back holds it, with the token that the request names.
  * After a loss was told, nothing is promised of the lost hold: a release may be taken or refused. A hold
@@ -26,7 +27,7 @@
 #define RELEASE_FREED 0x01u  /* reported as complete */
 #define RELEASE_STANDS 0x02u /* its node existed at the release and still does */
 
-/* Returns true if the node of the hold is gone, whether its owner was told or not. */
+/* Returns true if the claim is a hold whose node is gone. */
 static bool is_lost(struct check_table *table, const struct check_record *claim)
 {
     return claim && (claim->flags & CLAIM_HOLDING) && !ledger_node(table, claim->lock, claim->czxid);
@@ -118,8 +119,6 @@ static void judge_freed(struct check_table *table, const struct check_context *c
                       event->owner, claim->depth);
 }
 
-/* If a request reached another owner, or meant an earlier hold, a lock would be released that no process
- * wants back. */
 static void judge_asked_back(struct check_table *table, const struct check_context *context,
                              const struct event *event, struct check_note *note)
 {

@@ -5,9 +5,8 @@
  *
  * Definition. A search (src/explore/liveness.c) judges all states after the last fault. It looks for a lasso:
  * a way into a cycle of states, or into a state in which nothing has to happen. A lasso violates the property
- * if a waiter (can_always_be_served.c) waits in all of its end, and the end is weakly fair. In such an end a
- * step that is possible all the way round is taken. The function world_channel() says which steps have to
- * happen some time. A client that holds a lock releases it when its program says so.
+ * if a waiter (can_always_be_served.c) waits in each state of its end, and the end is weakly fair. That is so
+ * if each channel (world_channel()) with an enabled action in all of these states is served in them.
  *
  * Not seen: starvation that needs an unfair system, such as a message that is never delivered. Events while
  * faults still go on. A cycle behind a state that shares its fingerprint with another one. Each lasso is run

@@ -3,9 +3,9 @@
 
 /* The state of the judges: one sorted table of records, and the ledger of facts that several judges share.
  *
- * Records are ordered by kind, lock, process, owner and a. Each kind belongs to the ledger or to one judge;
- * RECORD_APART belongs to two, which put and drop it at the same events. A record is dropped as soon as no
- * later verdict depends on it, so that equal futures give equal bytes. */
+ * Records are ordered by kind, lock, process, owner and a. Each kind belongs to the ledger, to one built-in
+ * judge, or to all loaded judges. RECORD_APART belongs to two judges, which put and drop it at the same
+ * events. A judge has to drop a record on which no later verdict depends: records make states differ. */
 #ifndef CHECK_STATE_H
 #define CHECK_STATE_H
 
@@ -62,13 +62,14 @@ enum record_kind {
     RECORD_OWES,       /* no_orphan_node: lock, process; pending releases */
     RECORD_LOADED,     /* lock = loaded property, process = chunk of its state; first_bytes, last_bytes */
     RECORD_NEWS,       /* all_or_none: lock, process, owner; locks, news */
-    RECORD_QUEUED,     /* ledger: lock, process; flags = directory; czxid, by_session of a node that queues */
-    RECORD_CAPACITY,   /* the ledger: lock = group, process; capacity, largest_capacity */
-    RECORD_LATE,       /* at_most_one_holder: as GHOST, of a node that was not admitted; least_capacity */
-    RECORD_COUNT,      /* the ledger: lock = group; capacity that its node contains, 0 = none */
-    RECORD_SHUT,    /* the ledger: lock = group, process: has closed the lock, whose capacity is in a node */
-    RECORD_RUN_OUT, /* the ledger: lock, process that waits; czxid of a contender whose lease ended */
-    RECORD_OUTAGE,  /* bounded_work: of no process: an outage of the servers lasts */
+    RECORD_QUEUED, /* the ledger: lock, process; flags with node_directory(); czxid, by_session of a node that
+                          queues */
+    RECORD_CAPACITY, /* the ledger: lock = group, process; capacity, largest_capacity */
+    RECORD_LATE,     /* at_most_one_holder: as GHOST, of a node that was not admitted; least_capacity */
+    RECORD_COUNT,    /* the ledger: lock = group; capacity that its node contains, 0 = none */
+    RECORD_SHUT,     /* the ledger: lock = group, process: has closed the lock, whose capacity is in a node */
+    RECORD_RUN_OUT,  /* the ledger: lock, process that waits; czxid of a contender whose lease ended */
+    RECORD_OUTAGE,   /* bounded_work: of no process: an outage of the servers lasts */
     RECORD_KINDS
 };
 
@@ -94,7 +95,8 @@ struct check_record {
         uint16_t directory;        /* number of the directory whose children are watched */
         uint16_t pending;          /* number of releases without FREED, unanswered REVOKES, or untold
                                       requests */
-        uint16_t news;             /* enum event_kind of the lock's last news; 0 = none that others lack */
+        uint16_t news;             /* enum event_kind of the lock's last news; 0 = none, or all locks of the
+                                      call have got it */
         uint16_t largest_capacity; /* as ledger_largest_capacity() returns it */
         uint16_t least_capacity;   /* least capacity under which the node is admitted */
     };
@@ -103,7 +105,7 @@ struct check_record {
         int64_t czxid; /* zxid that created a node */
         int64_t session;
         int64_t deadline_ms;   /* end of the wait in ms, as event.now_ms; 0 = none, or no clock */
-        int64_t began_ms;      /* time in ms of the first request after the last reason; 0 in untimed runs */
+        int64_t began_ms;      /* time in ms of the first of these `requests`; 0 in untimed runs */
         int64_t granted_token; /* newest fencing token that was granted */
         int64_t first_bytes;   /* bytes 0 to 7 of the chunk of a state */
     };
@@ -123,7 +125,7 @@ _Static_assert(sizeof(struct check_record) == 24, "the names of a union are name
 struct check_table {
     uint32_t used;
     uint32_t capacity; /* room in records; constant from the first event on */
-    uint32_t full;     /* 1 once a record did not fit */
+    uint32_t full;     /* 1 once a record did not fit, or loaded_trouble() names an offence */
     uint32_t reserved; /* 0 */
     uint64_t kinds;    /* set of the kinds that have a record, a bit each */
     struct check_record record[];
@@ -138,7 +140,7 @@ _Static_assert(RECORD_KINDS <= 64, "a bit for each kind");
 
 #define CLAIM_WAITING 0x01u /* asked, or waits again after a loss (enum ls_lock_loss), and not answered */
 #define CLAIM_HOLDING 0x02u /* granted, and neither released, told to be lost, nor its lock closed */
-#define CLAIM_VOID 0x04u    /* was HOLDING when the loss was told: the hold is promised nothing any more */
+#define CLAIM_VOID 0x04u    /* was HOLDING when the loss was told, and the owner does not wait again */
 #define CLAIM_BESIDE 0x08u  /* another owner of the process waited for the lock or held it meanwhile */
 
 /* Bits of `flags` above CLAIM_…: the locks of the claim's call, a bit each; 0 = it asked for one lock. */
@@ -149,7 +151,7 @@ static inline unsigned claim_call(const struct check_record *claim)
     return claim->flags >> CLAIM_CALL_AT;
 }
 
-#define NODE_UNDER 0x01u /* an owner of its process waited for its lock then, and held alone in its group */
+#define NODE_UNDER 0x01u /* when created, its process had an owner that waited for the lock and held alone */
 /* NODE_BOUND and NODE_SPENT are set only for holds of several nodes (lock_nodes()). */
 #define NODE_BOUND 0x02u /* a hold rests or rested on it */
 #define NODE_SPENT 0x04u /* and that hold is over; hold_owner = the owner that released it, or NODE_NOBODY */
@@ -164,9 +166,8 @@ static inline int node_directory(const struct check_record *node)
 /* node_role of a node that queues. */
 #define CODE_QUEUED 2
 
-/* Codes of enum ls_err, which judges do not include; UNKNOWN is LS_UNKNOWN of enum ls_belief. Tests compare
- * the numbers, except UNKNOWN and UNSURE. NOTHING_PENDING (LS_ENOENT) in REFUSED: a cancel was refused, not a
- * release. LOST in FREED: the hold had been lost before. */
+/* Codes of enum ls_err, which judges do not include; UNKNOWN is LS_UNKNOWN of enum ls_belief. NOTHING_PENDING
+ * is LS_ENOENT: in REFUSED it says that a cancel was refused, not a release. */
 #define CODE_NOTHING_PENDING (-6)
 
 #define CODE_LOST (-8)
@@ -203,9 +204,9 @@ struct check_record *table_get(struct check_table *table, enum record_kind kind,
 struct check_record *table_get_exact(struct check_table *table, enum record_kind kind, int lock, int process,
                                      int owner, int64_t a);
 
-/* Inserts a record, or returns the one with the same key (kind, lock, process, owner) and `a`, whose `b`
- * stays as it is. If the table is full, sets `full` and returns a scratch record. Invalidates all pointers
- * into the table. */
+/* Returns the record with this key (kind, lock, process, owner) and this `a`, whose `b` stays as it is. If
+ * there is none, inserts one. If the table has no room for it, sets `full` and returns a scratch record. An
+ * insertion invalidates all pointers into the table. */
 struct check_record *table_put(struct check_table *table, enum record_kind kind, int lock, int process,
                                int owner, int64_t a, int64_t b);
 
@@ -213,7 +214,8 @@ struct check_record *table_put(struct check_table *table, enum record_kind kind,
  * for the scratch record. */
 bool table_is_alone(const struct check_table *table, const struct check_record *record);
 
-/* Removes a record; the pointer then points to its successor. Ignores NULL and the scratch record. */
+/* Removes a record; the pointer then points to its successor, if there is one. Ignores NULL and the scratch
+ * record. */
 void table_drop(struct check_table *table, struct check_record *record);
 
 void table_drop_all(struct check_table *table, enum record_kind kind);
@@ -234,10 +236,12 @@ void ledger_observe(struct check_table *table, const struct check_context *conte
                     const struct event *event);
 uint64_t ledger_wants(unsigned needs);
 
-/* Returns true if the event commutes as far as the ledger goes, as `is_local` of a property. Watches are left
- * out: they are read by judges of the same process, at REST, or by judges with an is_local() of their own.
- * LINK_DOWN commutes: links of other processes are read at REST only, and by then the end of a session has
- * ended its link as well. LISTED marks records that are read for its own process only. */
+/* Returns true if the event commutes as far as the ledger goes, as `is_local` of a property.
+ *   - Events of watches are left out. Judges read watches at REST. The other judge that reads them,
+ *     at_most_one_wakeup_per_release, denies these events in its is_local().
+ *   - LINK_DOWN commutes. Links are read at events of their own process and at REST. answers_have_reasons
+ *     reads links of other processes too, to excuse tries. LINK_DOWN excuses the same tries.
+ *   - LISTED commutes: it sets EVICTED_SHOWN, which is read at GRANTED of the same process. */
 bool ledger_is_local(unsigned needs, const struct event *event);
 
 /* Returns the claim of the event's owner; NULL if there is none. */
@@ -252,11 +256,13 @@ const struct check_record *ledger_holder(struct check_table *table, int lock, in
 
 bool ledger_listens(struct check_table *table, int lock, int process);
 
-/* Records a FAULT, or the operator's deletion of a lock's directory. A judge that asks one of the next two
- * functions must show it both kinds of event. */
+/* Records a FAULT, or a NODE_DELETED of some lock with node_role and owner 0, which stands for the operator's
+ * deletion of the lock's directory. A judge that calls ledger_may_fail() or ledger_had_fault() calls this at
+ * each FAULT and NODE_DELETED. */
 void ledger_note_fault(struct check_table *table, const struct event *event);
 
-/* Returns true if any failure is excused: after a fault, or if servers refuse requests without one. */
+/* Returns true if ledger_note_fault() has recorded anything, or if servers may refuse requests without a
+ * fault. */
 bool ledger_may_fail(struct check_table *table, const struct check_context *context);
 
 bool ledger_had_fault(struct check_table *table, enum event_fault fault);
@@ -283,7 +289,7 @@ bool ledger_is_bound(const struct check_record *node);
  * may then bind a hold to it. */
 bool ledger_is_unbound(const struct check_record *node, int64_t session);
 
-/* Returns a node that outlived the hold of several nodes that the event's owner released; NULL = none. */
+/* Returns an existing node of a hold of several nodes that the event's owner has released; NULL = none. */
 const struct check_record *ledger_given_back(struct check_table *table, const struct event *event);
 
 /* Returns the number of the directory of that contender or node that queues; 0 if there is no such node. */
@@ -296,15 +302,16 @@ bool ledger_has_node(struct check_table *table, const struct check_context *cont
  * whose session has a link that is up. */
 int ledger_queued(struct check_table *table, int lock, int process);
 
-/* Returns true if the operator deleted a contender of the process in its wait, and it has no other one. */
+/* Returns true if the operator deleted a contender of the process during its wait, and the process has no
+ * contender left in the group. */
 bool ledger_is_evicted(struct check_table *table, const struct check_context *context, int lock, int process);
 
-/* Returns true if the process runs, and some handle of it is connected with a session. Work that such a
- * process has left undone at REST is its own fault. */
+/* Returns true if the process is neither paused nor crashed, and the link of some handle of it is up. */
 bool ledger_answerable(struct check_table *table, int process);
 
-/* Returns true if some link of the process is up. A link counts as up from LINK_UP until the process is told
- * of its end. SESSION_CLOSED of its session ends it too, even before the process is told. */
+/* Returns true if some link of the process is up. A link is up from LINK_UP to the first of these: LINK_DOWN,
+ * EXPIRED or AUTH_FAILED of its handle, SESSION_CLOSED of its session, CRASHED or RESTARTED of the
+ * process. */
 bool ledger_is_linked(struct check_table *table, int process);
 
 /* For lives of processes (check_context.leases): returns true if the process has crashed or stopped, or is
@@ -318,8 +325,8 @@ struct check_record *ledger_session(struct check_table *table, int process, int6
  * (RECORD_NONE: of none). The first of these rules that fits decides:
  *   - The token names a node or a ghost: that one.
  *   - The token names a node that the operator or the end of a lease deleted: NULL.
- *   - The token is 0, and the operator deleted a node of the process: the oldest free ghost. With
- *     RECORD_NONE: NULL.
+ *   - The token is 0, and the operator deleted a node of the process: the oldest free ghost, if there is one.
+ *     With RECORD_NONE: NULL.
  *   - Else the oldest free node, or without one the oldest free ghost; NULL if there is neither.
  * Free: no other owner of the process holds by it. */
 struct check_record *ledger_grant(struct check_table *table, const struct event *event,
@@ -369,15 +376,17 @@ bool lock_waits_again(const struct check_context *context, int lock);
  * it has one member, or if all are shared and the sum of their counts is at most the capacity. A contender is
  * admitted if its hold is compatible with two sets together. One is the holds that the contenders before it
  * in line would have. The other is the holds of other owners whose nodes exist.
- *   - A contender that joined the line while its owner held alone is admitted whatever stands before it, also
- *     after the node of that hold has gone (a downgrade).
- *   - If a hold has a node for each unit of its count, each node counts one unit, also behind the contender.
- *   - The capacity is the one that the contender's process knows: the declared one until an event CAPACITY.
+ *   - If the contender's owner holds an exclusive lock of the group, the first set is empty (a downgrade).
+ *     The node of that hold must exist, or the contender have joined the line during that hold (NODE_UNDER).
+ *   - A contender with NODE_UNDER stands before each contender without it.
+ *   - If a hold has a node for each unit of its count, each node counts one unit.
+ *   - The capacity is the one that the contender's process knows: the declared one until an event CAPACITY. 0
+ *     is no limit.
  *
- * Claim. In a line of mutexes only the first contender is admitted. Once admitted, a contender stays admitted
- * until its node goes, or its process learns of a smaller capacity.
+ * Claim. In a line of mutexes only the first contender is admitted. If all processes know one capacity, a
+ * contender that is admitted stays so until its node goes, or that capacity shrinks.
  * Why. New contenders join the line at its end, and a hold behind the contender that excludes it was not
- * admitted. If processes know different capacities, a later contender with a larger one may exclude it.
+ * admitted. With different capacities a later contender, by a larger one, may be admitted and exclude it.
  * Example. Readers r, writers w, in line r1 w2 r3. r1 is admitted. w2 is not, nor is r3, which is behind w2.
  * If r1 goes, w2 is admitted. If the owner of w2 holds and joins the line with r4, r4 is admitted, though r3
  * is not.
@@ -408,8 +417,8 @@ bool ledger_has_open(struct check_table *table, const struct check_context *cont
 /* Returns the capacity of the lock's group that the process knows now; 0 = no limit. */
 int ledger_capacity(struct check_table *table, const struct check_context *context, int lock, int process);
 
-/* Returns the largest capacity that the process has known since it last asked while it had no claim in the
- * group. */
+/* Returns the largest capacity that the process has known. An ASKED or a CAPACITY begins anew, with the
+ * present capacity, if the process neither waits nor holds in the group then. */
 int ledger_largest_capacity(struct check_table *table, const struct check_context *context, int lock,
                             int process);
 
@@ -422,8 +431,8 @@ struct contender {
     struct hold_set beside; /* further holds with which it must be compatible */
 };
 
-/* Returns true if the contender is admitted. If `obstacle` is set, writes the oldest contender that was
- * counted against this one, or NULL. For a shared lock exclusive ones come first. */
+/* Returns true if the contender is admitted. If `obstacle` is not NULL, *obstacle gets the oldest contender
+ * that was counted against this one, or NULL. For a shared lock exclusive ones come first. */
 bool ledger_admits(struct check_table *table, const struct check_context *context,
                    const struct contender *contender, const struct check_record **obstacle);
 
@@ -432,7 +441,8 @@ bool ledger_admits(struct check_table *table, const struct check_context *contex
 bool ledger_admits_node(struct check_table *table, const struct check_context *context,
                         const struct check_record *node, const struct check_record **obstacle);
 
-/* Returns the least capacity under which the contender of this node, a shared one, is admitted. */
+/* Returns the units of this node's contender and of its obstacles together. If all are shared, that is the
+ * least capacity under which the contender is admitted. */
 int ledger_units_needed(struct check_table *table, const struct check_context *context,
                         const struct check_record *node);
 
@@ -446,12 +456,12 @@ bool ledger_holds_alone(struct check_table *table, const struct check_context *c
 bool ledger_takes_own_place(struct check_table *table, const struct check_context *context,
                             const struct event *event);
 
-/* Returns true if the contender's node was created while its owner held alone, and the owner still holds an
- * exclusive lock. An unknown owner counts as holding. False without specs. */
+/* Returns true if the contender's node has NODE_UNDER, and its owner still holds an exclusive lock of the
+ * group. An unknown owner counts as holding. False without specs. */
 bool ledger_joined_under(struct check_table *table, const struct check_context *context,
                          const struct contender *contender);
 
-/* Returns the contender of a record with lock, process and czxid; its owner is unknown. */
+/* Returns the contender of a NODE or PLACE record; its owner is unknown. */
 struct contender contender_of_record(const struct check_record *record);
 
 /* ---- sentences ---- */

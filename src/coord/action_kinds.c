@@ -3,13 +3,13 @@
 
 #include <lockstep/sim.h>
 
-/* STEP: a step of the coordinator. WORK: a step that changes something, and happens some time in a fair
- * system. */
+/* STEP: a step of the coordinator. WORK: a step that a fair system does at last. While it is enabled, a
+ * search takes no state for one at rest. */
 #define STEP (TRAIT_SYSTEM | TRAIT_STEP)
 #define WORK (STEP | TRAIT_MOVES | TRAIT_FAIR)
 #define VERB (TRAIT_VERB | TRAIT_MOVES)
 #define LOCK_VERB (VERB | TRAIT_LOCK)
-/* A verb that a fault pays for. As with other faults, the world may be at rest while it is enabled. */
+/* A verb that the budget of a fault pays for. The world may be at rest while it is enabled. */
 #define LOCK_VERB_OF_A_FAULT (TRAIT_VERB | TRAIT_LOCK | TRAIT_BREAKS)
 #define FAULT_ON_PROCESS (TRAIT_ON_PROCESS | TRAIT_BREAKS)
 #define FAULT_ON_SERVER (TRAIT_ON_SERVICE | TRAIT_SERVER | TRAIT_BREAKS)

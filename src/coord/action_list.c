@@ -3,7 +3,6 @@
 
 #include "coord/coordinator.h"
 
-/* The action is filled in place, because building it elsewhere and copying it is slower. */
 struct action *action_list_add(struct action_list *list, enum action_kind kind, int process)
 {
     static struct action beyond;

@@ -3,13 +3,13 @@
 
 /* A coordinator: the service that grants locks, with the client library by which processes reach it.
  *
- * The world (src/sim), the drivers and the judges know a coordinator by this header alone. An adapter (for
- * ZooKeeper src/coordzk) fills in one `struct coordinator` for its fake, and registers it when the adapter is
- * linked. One coordinator is open at a time. How to write one: docs/adding-a-coordinator.md.
+ * The world (src/sim) and the drivers know a coordinator by this header alone. An adapter (for ZooKeeper
+ * src/coordzk) fills in one `struct coordinator` for its fake, and registers it when the adapter is linked.
+ * One coordinator is open at a time. How to write one: docs/adding-a-coordinator.md.
  *
- * State. A coordinator keeps its whole state in blocks of the world's arena (base/arena.h). It calls
- * arena_read() before it reads a block, and arena_mark() before it writes to one. The world saves, restores
- * and compares these blocks itself.
+ * State. A coordinator keeps all data on which later steps depend in blocks of the world's arena
+ * (base/arena.h), unless they are constant in a run. It calls arena_read() before it reads a block, and
+ * arena_mark() before it writes to one. The world saves, restores and compares these blocks itself.
  *
  * Numbers. A client is the index of its process. A lock is an index of world_options.lock. A token is the
  * fencing token that a recipe reports; its position is the number that events and traces show for it.
@@ -50,14 +50,14 @@ static inline bool action_list_buys(const struct action_list *list, enum world_f
     return (list->faults >> fault & 1u) != 0;
 }
 
-/* Sections of the list of enabled actions. The order within each is canonical: it never changes. Faults are
+/* Sections of the list of enabled actions. The order within each follows from the state alone. Faults are
  * listed only if the budgets (action_list.faults) pay for them; COORD_ENDS and COORD_SESSIONS ignore
  * budgets. */
 enum coord_place {
     COORD_STEPS,    /* steps (TRAIT_STEP), and expiries with the price COORD_DUE */
     COORD_FAULTS,   /* faults on a client, listed before its pause and crash; no expiry of COORD_STEPS */
     COORD_REFUSALS, /* faults on a client, listed behind its pause and crash */
-    COORD_SERVICE,  /* faults on servers and directories, and the ends of such faults */
+    COORD_SERVICE,  /* faults with TRAIT_ON_SERVICE, and the ends of such faults */
     COORD_ENDS,     /* ends of faults on a client, of the coordinator's own kinds; asked if it has `kinds` */
     COORD_SESSIONS, /* expiries of all live sessions of a client, COORD_SESSIONS_MAX at most */
 };
@@ -160,8 +160,8 @@ struct coord_kind {
     uint8_t kind;   /* from ACTION_OWN to ACTION_KINDS - 1; 0 = end of the table */
     bool at_server; /* of a fault on a process: the action's field `server` counts too */
     /* The traits make it a step (TRAIT_SYSTEM and TRAIT_STEP), a fault, or the end of a fault. A fault is on
-     * a process, a server, the directory of a lock, or (TRAIT_ON_SERVICE alone) the whole service.
-     * Verbs of callers and deliveries cannot be own kinds. */
+     * a process, a server, the directory of a lock, or (TRAIT_ON_SERVICE without TRAIT_SERVER and
+     * TRAIT_DIRECTORY) the whole service. Verbs of callers and deliveries cannot be own kinds. */
     struct action_info info;
     const char *usage, *help; /* for `lockstep list verbs`: "stall s1", half a sentence; a step: NULL */
 };
@@ -181,7 +181,7 @@ struct coord_option {
 
 /* ---- the table ---- */
 
-/* Functions marked "optional" may be NULL. */
+/* A function may be NULL only if a comment says so. */
 struct coordinator {
     const char *name;           /* for the line `coordinator NAME` of scenarios */
     const char *const *symbols; /* patterns of fnmatch(): functions that recipes may call; NULL at the end */
@@ -220,7 +220,7 @@ struct coordinator {
     /* Chooses the next step of the default schedule, a well-behaved system. The world asks for each client
      * from 0 on, then for COORD_NOBODY, and takes the first step. False: no step of this client is due. */
     bool (*next_by_default)(int client, struct action *out);
-    bool (*last_by_default)(struct action *out); /* chooses a step if no client has one */
+    bool (*last_by_default)(struct action *out); /* chooses a step if no other is due */
     /* Removes actions that are choices only with the choice points that world_options excludes (`--without`).
      * Returns how many are left. Optional. */
     int (*without)(struct action *actions, int count);
@@ -291,7 +291,8 @@ struct coordinator {
     bool (*is_sure)(const struct action *delivery); /* no other step removes or changes the delivery */
     uint64_t (*uses)(int client);                   /* as world_uses() */
 
-    /* ---- writes that commit only while the hold exists (D12): all or NULL; called within enter() ---- */
+    /* ---- writes that commit only while the hold exists (D12): all four functions are set, or none ---- */
+    /* write_start() and write_resume() are called between enter() and leave(). */
     void (*write_start)(int client, int lock, int owner, int64_t position);
     bool (*write_waits)(int client, int owner); /* a write of the owner has no answer; -1 = of any owner */
     void (*write_resume)(int client, bool new_session);
@@ -300,11 +301,10 @@ struct coordinator {
     const struct coord_lending *lending; /* NULL = callbacks are lent nothing */
 
     /* ---- the page of a run ---- */
-    /* Fills in the details of an enabled action. They are zero before, but for the server, which is -1.
-     * NULL = a page draws no server of the action, and no message. */
+    /* Fills in the details of an enabled step or expiry that has no server in the action's field `server`.
+     * They are zero before, but for the server, which is -1. Optional. */
     void (*detail)(const struct action *action, struct coord_detail *detail);
-    /* Returns the number of notices (COORD_NOTICE) that are under way to a client. NULL = it
-     * sends none. */
+    /* Returns the number of notices (COORD_NOTICE) that are under way to a client. NULL = there are none. */
     int (*notices)(int client);
 };
 

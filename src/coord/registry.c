@@ -19,8 +19,8 @@ static const char *fault_name[WORLD_FAULTS] = {
     [WORLD_FAULT_RESTRICT] = "restrict",
 };
 
-/* Traits that no own kind of a coordinator may have. Scenarios, labels and the world expect them of common
- * kinds alone. The search knows deliveries by the number of their kind. */
+/* Traits that no own kind of a coordinator may have. For instance, a search takes ACTION_DELIVER for the only
+ * kind that delivers. */
 #define TRAITS_OF_ALL (TRAIT_VERB | TRAIT_PATH | TRAIT_CONTENDER | TRAIT_MEMORY | TRAIT_DELIVERS)
 
 static bool has_all(const struct coord_kind *own, unsigned traits)

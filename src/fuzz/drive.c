@@ -34,9 +34,8 @@ static void on_event(void *ctx, const struct event *event)
     situations_event(&driver->situations, event);
 }
 
-/* Begins a run from scratch, and saves its beginning for further runs. A violation or a limit at the
- * beginning may have interrupted a step, with data of the step left in the world. Then later runs begin
- * anew too. */
+/* Begins a run from scratch, and saves its beginning for further runs. After a violation or a trouble at the
+ * beginning, later runs begin from scratch too, because a step may have been interrupted. */
 static void begin_anew(struct fuzz_driver *driver)
 {
     LS_ASSERT(driver->open);
@@ -67,7 +66,7 @@ static void begin(struct fuzz_driver *driver)
     run_begin_from(&driver->run, driver->first.world, &driver->first.judged);
 }
 
-/* Returns whether the world of this header is open. Most inputs have the header of the previous input. */
+/* Returns whether the world of this header and of the driver's recipe is open. */
 static bool is_entered(const struct fuzz_driver *driver, const uint8_t header[FUZZ_HEADER])
 {
     return driver->open && driver->entered == driver->recipe &&
@@ -146,7 +145,7 @@ static bool of_program(const struct action *action)
     return world_is_verb(action) && !world_is_fault(action);
 }
 
-/* The kind of decision that stands for each common fault; FUZZ_SERVER stands for all others. */
+/* The kind of decision for each common fault. For own faults of a coordinator it is FUZZ_SERVER. */
 static const uint8_t of_fault[WORLD_FAULT_OWN] = {
     [WORLD_FAULT_LOSS] = FUZZ_LOSS,     [WORLD_FAULT_EXPIRE] = FUZZ_EXPIRE,
     [WORLD_FAULT_PAUSE] = FUZZ_PAUSE,   [WORLD_FAULT_CRASH] = FUZZ_CRASH,
@@ -212,7 +211,7 @@ static unsigned parts_of(enum fuzz_what what)
     }
 }
 
-/* Returns whether a decision is about servers, whose actions belong to no client. */
+/* Returns whether a decision of this kind is about servers. */
 static bool is_of_nobody(enum fuzz_what what)
 {
     return what == FUZZ_CATCH_UP || what == FUZZ_SERVER;
@@ -292,7 +291,7 @@ static void go_to_the_end(struct fuzz_driver *driver)
     }
 }
 
-/* Ends all faults, after which each waiting client has to be served, and judges the world at rest. */
+/* Goes on to the end of the programs, ends all faults, goes on again, and judges the world at rest. */
 static void come_to_rest(struct fuzz_driver *driver)
 {
     go_to_the_end(driver);

@@ -9,7 +9,7 @@
 #include "fuzz/situations.h"
 #include "scenario/outcome.h"
 
-#define FUZZ_STEPS_MAX 4000 /* limit of actions of a run; behind it the faults end and rest is judged */
+#define FUZZ_STEPS_MAX 4000 /* after so many actions the faults end, the run settles, and rest is judged */
 
 /* Counts of a run. */
 struct fuzz_stats {
@@ -49,9 +49,8 @@ struct fuzz_driver {
     struct action enabled[WORLD_ACTIONS_MAX];
 };
 
-/* Opens the world of the input's header, if it is not open already, and begins a run in it. Returns false if
- * none can be made. fuzz_run() does so by itself; a caller that measures the run alone calls this function
- * before. */
+/* Opens the world of the input's header and begins a run in it, if that has not been done yet. Returns false
+ * if no world can be made. fuzz_run() calls it, too. */
 bool fuzz_enter(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
 
 /* Does a run. The driver is zero before its first run, apart from `recipe` and, if wanted, `situations.slot`.
@@ -65,10 +64,10 @@ enum fuzz_end fuzz_record(struct fuzz_driver *driver, const uint8_t *bytes, size
 
 /* ---- step by step, for making an input (encode.h) ---- */
 
-/* Opens the world of a header, at the beginning of a run. Returns false if none can be made. */
+/* Opens the world of a header, at the beginning of a run. Returns false if no world can be made. */
 bool fuzz_begin(struct fuzz_driver *driver, const uint8_t *bytes, size_t size);
 
-/* Returns false at the end of a run: too many steps, a violation, or a limit of the world. */
+/* Returns false after FUZZ_STEPS_MAX steps, after a violation, and in a world with world_trouble(). */
 bool fuzz_may_go_on(const struct fuzz_driver *driver);
 
 /* Writes to driver->enabled the actions that a decision with this first byte may mean. Returns their

@@ -55,7 +55,7 @@ struct header {
     uint8_t byte[FUZZ_HEADER];
 };
 
-/* A node in the lock's directory that is no contender; by name and by key, it sorts behind all contenders. */
+/* A node in the directory of the lock x that is no contender. */
 #define STRANGER "/locks/x/content"
 
 struct text {
@@ -163,7 +163,8 @@ static void say_program(struct text *text, const char *program, bool two)
     }
 }
 
-/* Returns whether a fault can happen in this world: the parser refuses a budget for any other. */
+/* Returns whether runs of this world may have the fault: not if it is left out below, nor if the parser would
+ * refuse a budget for it. */
 static bool can_happen(const struct header *header, enum world_fault fault)
 {
     struct world_options options = {.coordinator = header->coordinator->name,

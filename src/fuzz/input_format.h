@@ -4,8 +4,7 @@
 /* A fuzzer's input: bytes for a world, its client programs, and a list of decisions. All bytes are valid.
  *
  * The first FUZZ_HEADER bytes describe the world. They become the text of an exploring scenario, so a finding
- * is a readable scenario file. Bytes are independent: a small mutation is a small change of the world.
- * Missing bytes are 0.
+ * is a readable scenario file. Missing bytes are 0.
  *
  *   0       clients, 2 to 8               6       budget of each existing kind of fault: 1 to 3
  *   1       servers, 1 to 3               7       faults in all, counted from 3: 3, 4 ... 9, 0, 1, 2
@@ -16,8 +15,8 @@
  * Decisions of one or two bytes follow. The high four bits of the first byte choose the kind of action. The
  * low four bits choose the client; for FUZZ_DEFAULT, the number of steps. Neither depends on the decisions
  * before; an impossible decision is skipped. So a decision can be inserted or deleted, and the others keep
- * their meaning. Behind the decisions the default schedule goes on until the programs have ended; then all
- * faults end and rest is judged. */
+ * their kind and client. Behind the decisions, the default schedule and the programs go on to their end. Then
+ * all faults end, the same goes on again, and rest is judged. */
 #ifndef FUZZ_INPUT_FORMAT_H
 #define FUZZ_INPUT_FORMAT_H
 
@@ -45,7 +44,7 @@ enum fuzz_what {
     FUZZ_DEFAULT,  /* the default schedule, for one to 16 steps (the low bits) */
     FUZZ_DELIVER,  /* the client's next callback */
     FUZZ_APPLY,    /* the server reads the client's next request */
-    FUZZ_CONNECT,  /* the client reaches a server, its dead session is removed, or a link is closed */
+    FUZZ_CONNECT,  /* the client reaches a server, its dead session is removed, or its link ends */
     FUZZ_FIRE,     /* a timer of the client */
     FUZZ_PROGRAM,  /* the next step of the client's program */
     FUZZ_CATCH_UP, /* a follower receives one more transaction; a write commits late */
@@ -56,7 +55,7 @@ enum fuzz_what {
     FUZZ_PAUSE,
     FUZZ_CRASH,
     FUZZ_REFUSE,
-    FUZZ_SERVER, /* lag, late, restart, sweep, evict...: faults of servers, directories and contender nodes */
+    FUZZ_SERVER, /* lag, late, server, sweep, and own faults of a coordinator */
     FUZZ_CANCEL,
     FUZZ_ALLOC,
     FUZZ_WHATS
@@ -73,8 +72,8 @@ static inline size_t fuzz_decision_size(uint8_t byte)
 }
 
 /* Writes the scenario of a header, and returns the length of the text. `size` may be less than FUZZ_HEADER.
- * `coordinator` is a name; NULL = ZooKeeper. For other coordinators bytes 1, 3 and most bits of byte 2 do not
- * have the meaning above. */
+ * `coordinator` is a name; NULL = ZooKeeper. For other coordinators, bytes 1 and 3 set their own options, and
+ * of byte 2 only FUZZ_TWO_LOCKS counts. */
 size_t fuzz_scenario_text(const char *coordinator, const uint8_t *bytes, size_t size,
                           char text[FUZZ_TEXT_MAX]);
 

@@ -147,7 +147,7 @@ static void move_fault(struct list *list, struct rng *rng)
     }
 }
 
-/* Changes the low four bits of a decision, or the second byte of a fault. */
+/* Changes the low four bits of a decision, or its second byte. */
 static void change(struct list *list, struct rng *rng)
 {
     size_t count = fuzz_decisions(list->bytes, list->size);
@@ -163,8 +163,8 @@ static void change(struct list *list, struct rng *rng)
     }
 }
 
-/* At a random index, inserts decisions that the other input has from that index on, or replaces all further
- * decisions by those of the other input. */
+/* At a random index, inserts decisions that the other input has from that index on, BLOCK_MAX at most. Or
+ * replaces all further decisions by those of the other input. */
 static void take_from(struct list *list, struct rng *rng, const uint8_t *other, size_t other_size)
 {
     size_t count = fuzz_decisions(list->bytes, list->size), index = any(rng, count + 1);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Mutations of a fuzzer's input (input_format.h) by whole decisions, not by bytes. They insert, delete, swap
- * or repeat decisions, move a fault or change its client, continue like another input, or change a byte of
- * the header. */
+/* Mutations of a fuzzer's input (input_format.h) by whole decisions. They insert, delete, swap, repeat or
+ * change decisions, move a fault, copy from another input, or change a byte of the header. */
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H
 
@@ -12,7 +11,7 @@
 
 /* Writes a mutant of `in` to `out`, and returns its size. `max` is the room in `out`, FUZZ_HEADER + 2 at
  * least. Some mutations copy from another input, `other`, which may be empty. Equal generators make equal
- * mutants. */
+ * mutants of equal inputs. */
 size_t fuzz_mutate(struct rng *rng, const uint8_t *in, size_t size, const uint8_t *other, size_t other_size,
                    uint8_t *out, size_t max);
 

@@ -2,10 +2,10 @@
  * Copyright the lockstep authors */
 
 /* Abstract situations of a run, as coverage for a fuzzer: they may show that a run is new where its code
- * coverage does not. The situation of a process: the states of its recipe's attempts, the last event
- * of its session, its place in line, the kind of the last fault. A mark that the recipe reaches
- * (<lockstep/sometimes.h>) is a situation too. Slots are counters of one byte; `slot` may point to memory of
- * the fuzzer. */
+ * coverage does not. The situation of a process consists of the states of its recipe's attempts, the last
+ * event of its link or session or its end, its best place in line, and the kind of the last fault. A mark
+ * that the recipe reaches (<lockstep/sometimes.h>) is a situation too. Slots are counters of one byte; `slot`
+ * may point to memory of the fuzzer. */
 #ifndef FUZZ_SITUATIONS_H
 #define FUZZ_SITUATIONS_H
 

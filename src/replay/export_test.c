@@ -85,7 +85,7 @@ static int list_properties(struct export *e, struct input_error *error)
 
 /* ---- the proof ---- */
 
-/* Does the run of the test, and complains if the test would not fail now: such a test is worthless. */
+/* Does the run of the test for one property, and complains if the test would not fail now. */
 static int prove(struct export *e, const struct run_setup *setup, int index, struct input_error *error)
 {
     LS_ASSERT(index >= 0 && index < e->properties);

@@ -10,7 +10,8 @@
 
 /* Returns a test of the properties in the trace's line `found`: a text that ends with a 0, which the caller
  * frees. `name` is the name of the C file, for the line that compiles it. Does the run first. Returns NULL
- * with the complaint in *error if the run does not fit to its end, or does not violate each property. */
+ * with the complaint in *error if the run does not fit to its end, or does not violate each property, or if
+ * memory is short. */
 char *export_test(const struct trace *trace, const char *name, size_t *size, struct input_error *error);
 
 #endif

@@ -14,9 +14,10 @@ enum hopeless_answer {
     HOPELESS_UNKNOWN, /* too many states, too little memory, or states that cannot be renamed */
 };
 
-/* Answers whether a waiter, named by its place in waiters_list(), can never be served again, by a search of
- * all states that can follow the present one. Sets *states to the number of different states, up to renaming,
- * that the search has kept. Judges see none of this, and the run's world is restored. */
+/* Answers whether a waiter, named by its place in waiters_list(), can never be served again. Searches all
+ * states that can follow the present one without further faults. Sets *states to the number of different
+ * states, up to renaming, that the search has kept. Judges see none of this, and the run's world is
+ * restored. */
 enum hopeless_answer hopeless_judge(struct run *run, int waiter, int *states);
 
 #endif

@@ -19,8 +19,7 @@ struct round {
 void round_start(struct round *round);
 void round_close(struct round *round);
 
-/* Return whether a label is a mark, and whether it is the mark of a circle. The label is that of a choice
- * without an index. */
+/* Return whether the label of a choice without an index is a mark, and whether it is the mark of a circle. */
 bool round_is_mark(const char *label);
 bool round_is_circle(const char *label);
 

@@ -23,8 +23,8 @@
 #define EVENTS_MAX 4096         /* events of one step that a listener gets; further ones are left out */
 #define PATH_BYTES (256u << 10) /* bytes of their paths */
 
-/* The events of one step. The narrator and this list are filled within steps of the world, where nothing may
- * be allocated. So they have fixed sizes. */
+/* The events of one step. The list is filled within steps of the world, where nothing may be allocated. So
+ * its size is fixed. */
 struct step_events {
     int count;
     size_t used; /* bytes of `path` */
@@ -32,7 +32,7 @@ struct step_events {
     char path[PATH_BYTES];
 };
 
-/* The answer to the last mark that says that a process is never served. The search for it is long. */
+/* The answer for the mark of a hopeless waiter that was passed last, because the search for it is long. */
 struct hopeless_note {
     int index; /* of the mark among the choices; -1 = none was passed */
     enum hopeless_answer answer;
@@ -197,7 +197,7 @@ static bool is_mark(const struct replay *replay, int index)
            (round_is_circle(choice->label) || lasso_read_mark(&replay->run, choice->label) >= 0);
 }
 
-/* Passes the mark. Returns false if its process can still be served. The answer for the mark passed last is
+/* Passes the mark. Returns false if its waiter can still be served. The answer for the mark passed last is
  * kept for a replay that begins anew: the state is the same there. */
 static bool is_hopeless(struct replay *replay, int index, const char *label)
 {
@@ -266,7 +266,7 @@ static enum replay_result choose_rest(struct replay *replay, int index)
     return REPLAY_HOLDS;
 }
 
-/* Makes a choice that is an action. Within a circle, notes what is possible before it. */
+/* Makes a choice that is an action. Within a circle, calls round_step() before it. */
 static enum replay_result choose_action(struct replay *replay, int index)
 {
     struct replay_step step = plain_step(replay->trace->choice[index].label);

@@ -13,7 +13,7 @@
 enum replay_result {
     REPLAY_HOLDS,    /* the run came to its end, and violates nothing */
     REPLAY_VIOLATED, /* the run violates a property */
-    REPLAY_UNFIT,    /* the run cannot be replayed here; *error says where and why it drifted */
+    REPLAY_UNFIT,    /* the run cannot be replayed here; *error says where and why */
 };
 
 /* Reads the scenario of a trace, which the caller closes, and fills in the setup, which points to the
@@ -29,7 +29,7 @@ struct replay_step {
     const struct action *action; /* NULL = the choice is no action */
     const char *note;            /* line about a mark, for people; empty = none */
     const char *text;            /* the narrator's lines of the events, each ends with a line end */
-    const struct event *event;   /* the events, `events` of them, in their order */
+    const struct event *event;   /* events that followed, `events` of them, in their order */
     int events;
     check_mask violated; /* properties that were not violated before this step, and are now */
 };
@@ -49,8 +49,8 @@ struct replay_listener {
 enum replay_result replay_run(const struct trace *trace, const struct replay_listener *listener,
                               struct input_error *error);
 
-/* Replays a trace and prints it on `out`: a line for each choice, with its events indented below, and the
- * violations at the end. One trace gives the same bytes with every compiler. */
+/* Replays a trace and prints it on `out`: lines about the trace, a line for each choice, and the verdict at
+ * the end. Events and violations are indented below their choice. */
 enum replay_result replay_trace(const struct trace *trace, FILE *out, struct input_error *error);
 
 /* ---- choice by choice ---- */
@@ -58,7 +58,7 @@ enum replay_result replay_trace(const struct trace *trace, FILE *out, struct inp
 struct replay;
 
 /* Opens a replay, of which there is one at a time. The trace, and *error for all complaints, must outlive it.
- * Its choices may be replaced while it is open, as long as those stay that were done since replay_begin().
+ * While the replay is open, choices of the trace may be replaced that were not done since replay_begin().
  * Returns NULL with the complaint in *error. */
 struct replay *replay_open(const struct trace *trace, struct input_error *error);
 void replay_close(struct replay *replay);
@@ -70,7 +70,8 @@ void replay_begin(struct replay *replay, const struct replay_listener *listener)
 bool replay_ended(const struct replay *replay);
 
 /* Does the next choice, or closes the circle. Must not be called if replay_ended(), or before replay_begin().
- * Returns REPLAY_UNFIT with the complaint in *error; only replay_begin() may follow then. */
+ * Returns REPLAY_HOLDS; or REPLAY_UNFIT with the complaint in *error, after which only replay_begin() and
+ * replay_close() may follow. */
 enum replay_result replay_next(struct replay *replay);
 
 /* Returns whether the choice with this index is an action, and no mark and no question for rest. */

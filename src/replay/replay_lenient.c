@@ -53,8 +53,9 @@ static bool take_default(struct run *run)
     return world_default_action(run->world, &action) && run_apply(run, &action) == 0;
 }
 
-/* Does default steps, then the choice as soon as it is possible. Returns false, with nothing done, if the
- * choice does not become possible. Returns true early if a property of the mask is violated. */
+/* Does default steps, BRIDGE_STEPS_MAX at most, then the choice as soon as it is possible. Returns false,
+ * with nothing done, if the choice does not become possible. Returns true early if a property of the mask is
+ * violated. */
 static bool bridge(struct following *f, const char *label)
 {
     static struct run before;
@@ -138,8 +139,8 @@ static bool take_program_step(struct run *run)
     return false;
 }
 
-/* Runs the programs of an exploring scenario: holders release, waiters are served. A world at rest shows lost
- * wake-ups only then. */
+/* Runs the default schedule. In an exploring scenario, also does steps of programs, so that holders release,
+ * each with the default schedule behind it. */
 static void run_programs(struct following *f)
 {
     bool exploring = f->run->setup.scenario->exploring;
@@ -161,7 +162,8 @@ static void finish(struct following *f)
     }
 }
 
-/* At the end nothing has to happen any more, so a waiter that still waits does so for ever. */
+/* Judges the end of the run as a circle without steps. A waiter that waits there does so for ever, unless a
+ * channel is possible. */
 static void judge_waiting(struct following *f)
 {
     static const char *const NAMES[] = {LASSO_ALWAYS, LASSO_FAIR};

@@ -41,8 +41,9 @@ static struct shrink_size size_of(const struct attempt_list *list)
 }
 
 /* Returns whether the trial has no more faults, processes and choices than the best run, and is better.
- * Better is less of one of them, fewer declared processes, or cuts that let less through. The first three
- * never grow, and the others fall while those stay. So shrinking ends. */
+ * Better is less of one of them, fewer declared processes, or cuts that let less through. Faults, processes,
+ * choices and declared processes never grow, and while they stay, the loss of cuts falls. So shrinking
+ * ends. */
 static bool is_better(const struct shrink *s)
 {
     const struct attempt_list *now = &s->trial, *before = &s->best;
@@ -96,7 +97,8 @@ static bool try_both(struct shrink *s)
     return try(s, PLAIN) || try(s, BRIDGED);
 }
 
-/* Sets the candidate to the best run without choices for which `leave` is true. Returns their number. */
+/* For leave_out(), which sets the candidate to the best run without choices for which `leave` is true, and
+ * returns their number. */
 typedef bool (*leave_fn)(const struct attempt_choice *choice, int argument);
 
 static int leave_out(struct shrink *s, leave_fn leave, int argument)
@@ -131,7 +133,7 @@ static bool is_of_the_system(const struct attempt_choice *choice, int unused)
     return action_has(&choice->action, TRAIT_SYSTEM) || choice->action.kind == ATTEMPT_REST;
 }
 
-/* Tries faults and verbs alone, with default steps between. It seldom works, and saves most if it does. */
+/* Tries faults and verbs alone, with default steps between. */
 static bool by_default(struct shrink *s)
 {
     leave_out(s, is_of_the_system, 0);
@@ -159,7 +161,8 @@ static bool is_of_process(const struct attempt_choice *choice, int process)
     return choice->action.kind < ATTEMPT_REST && choice->action.process == process;
 }
 
-/* Takes a process out of an exploring scenario. Then the run need not bring that process to rest. */
+/* Tries the candidate in an exploring scenario without this process, which then need not come to rest. If no
+ * run is better, restores the scenario. */
 static bool undeclare(struct shrink *s, int process)
 {
     struct scenario *scenario = &s->attempt.scenario;
@@ -294,7 +297,7 @@ static bool keep(struct shrink *s, enum around_result result)
 }
 
 /* In an exploring scenario, looks for a shortest run of all that the scenario allows, with few faults first.
- * Sets *all to whether that found a better run or has searched all runs. */
+ * Sets *all to whether that found a better run, or has searched all runs that could be better. */
 static bool anything_else(struct shrink *s, bool *all)
 {
     bool better = false;
@@ -310,8 +313,8 @@ static bool anything_else(struct shrink *s, bool *all)
     return better;
 }
 
-/* For searches of all runs that met a limit: keeps the first 0/4 to 3/4 of the run, in turn, and searches for
- * another rest, until a run is better. */
+/* If anything_else() has not searched all runs: keeps the first 0/4 to 3/4 of the run, in turn, and searches
+ * for another continuation, until a run is better. */
 static bool another_way(struct shrink *s)
 {
     bool better = false;
@@ -335,7 +338,7 @@ static bool nearby(struct shrink *s)
     return anything_else(s, &all) || (!all && another_way(s));
 }
 
-/* Repeats all attempts until none helps. So a result that is shrunk again stays as it is. */
+/* Repeats all attempts until none helps, or a limit ends the search. */
 static void shrink(struct shrink *s)
 {
     bool better = true;

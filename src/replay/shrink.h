@@ -4,10 +4,10 @@
 /* Shrinks a trace: a shorter run with the same violation, by delta debugging over the choices.
  *
  * A change is kept if the property is still violated, and the run has no more faults, processes and choices
- * than before. It must have less of one of them, fewer declared processes, or cuts that let less through. At
- * the end no single choice can be left out: without it, and without choices that need it, the property is not
- * violated. A run that goes round is shortened before and in its circle, which still closes and is fair. One
- * trace gives the same bytes each time, unless `stop` ended the search. */
+ * than before. It must have less of one of them, fewer declared processes, or cuts that let less through. If
+ * the result is SHRINK_DONE, no single choice can be left out: without it, and without choices that need it,
+ * the property is not violated. A run that goes round is shortened before and in its circle, which still
+ * closes and is fair. One trace gives the same bytes each time, unless a limit ended the search. */
 #ifndef REPLAY_SHRINK_H
 #define REPLAY_SHRINK_H
 
@@ -27,8 +27,8 @@ enum shrink_result {
 };
 
 struct shrink_options {
-    /* Name of the property. NULL = that in the trace's line `found`, if it is violated. Otherwise the first
-     * violated property that the scenario does not declare as violated. */
+    /* Name of the property. NULL = the property that is the whole line `found` of the trace, if it is
+     * violated. If not, the first violated property that the scenario does not declare as violated. */
     const char *property;
     uint64_t max_steps;      /* after so many actions, over all runs, no further run is tried; 0 = no limit */
     bool (*stop)(void *ctx); /* asked before each run; may be NULL */

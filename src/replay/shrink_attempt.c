@@ -258,7 +258,7 @@ static bool take_default(struct attempt *attempt)
     return world_default_action(attempt->run.world, &action) && attempt_take_action(attempt, &action);
 }
 
-/* Does default steps until the property is violated or the choice is possible, and then the choice. If
+/* Does at most `steps` default steps, until the property is violated, or the choice is possible and done. If
  * neither happens, undoes the steps. */
 static void bridge(struct attempt *attempt, const struct attempt_choice *choice, int steps)
 {
@@ -301,8 +301,8 @@ static void heal_one(void *ctx, const struct action *action)
     }
 }
 
-/* Leads the run to rest, by ends of faults if needed, and judges it there. Crashed processes are not
- * restarted: nothing forces a restart. */
+/* Leads the run to rest, by ends of faults if needed, and judges it there. Does not restart crashed
+ * processes. */
 static void finish(struct attempt *attempt)
 {
     while (!attempt_violated(attempt) && take_default(attempt)) {
@@ -356,8 +356,8 @@ static bool follow(struct attempt *attempt, const struct attempt_list *in, struc
     return shown;
 }
 
-/* A mark needs a search of all states that can follow, which is slow. So the list is followed without these
- * searches first, and again with them if that run shows the violation. */
+/* The mark of a hopeless waiter needs a search of all states that can follow, which is slow. So the list is
+ * followed without such searches first, and again with them if that run shows the violation. */
 bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
                     struct attempt_list *out)
 {

@@ -3,8 +3,8 @@
 
 /* An attempt at a shorter run: some of a trace's choices, replayed by label from the start (D4). A label that
  * is not enabled is skipped, or enabled by a few steps of the default schedule. The attempt ends as soon as
- * the property is violated. The resulting list has the choices that were done. In an exploring scenario it
- * keeps to the programs and budgets. */
+ * the property is violated. The resulting list has the choices that were done. In an exploring scenario, the
+ * attempt keeps to the programs and budgets. */
 #ifndef REPLAY_SHRINK_ATTEMPT_H
 #define REPLAY_SHRINK_ATTEMPT_H
 
@@ -50,7 +50,7 @@ struct attempt {
     int limit;                       /* limit of choices of `out`; -1 = `out` lacks choices that were done */
     struct round round;
     const char *refused; /* first choice of this attempt that the scenario does not allow; NULL = none */
-    bool asks;           /* at a mark, searches whether its process can still be served */
+    bool asks;           /* at a mark, searches whether its waiter can still be served */
     uint64_t steps;      /* actions done, over all attempts */
 };
 
@@ -78,9 +78,9 @@ void attempt_list_add(struct attempt_list *list, const struct attempt_choice *ch
 const char *attempt_intern(struct attempt *attempt, const char *label);
 
 /* Follows `in`, until the property is violated or *out has `limit` choices; *out has the choices that were
- * done. Returns whether the run violates the property. A run that met a limit of the world does not count. A
- * circle has to close and to be fair. A waiter that a mark calls hopeless must not be served in any state
- * that can follow. */
+ * done. Returns whether the run violates the property. A run with run_trouble() does not count. A circle has
+ * to close and to be fair. A waiter that a mark calls hopeless must not be served in any state that can
+ * follow without a fault. */
 bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, struct attempt_how how, int limit,
                     struct attempt_list *out);
 
@@ -90,8 +90,8 @@ bool attempt_follow(struct attempt *attempt, const struct attempt_list *in, stru
 void attempt_begin(struct attempt *attempt, int limit, struct attempt_list *out);
 
 /* Does a choice by its label, or an enabled action. ATTEMPT_REST judges the world at rest; a mark is passed.
- * Returns false, with nothing done, if the choice is not possible, the scenario does not allow it, or the
- * list is full. */
+ * Returns false, with nothing done, if the choice is not possible or the list is full. The function
+ * attempt_take() also returns false for an action that the scenario does not allow. */
 bool attempt_take(struct attempt *attempt, const struct attempt_choice *choice);
 bool attempt_take_action(struct attempt *attempt, const struct action *action);
 
@@ -103,14 +103,14 @@ bool attempt_ends(struct attempt *attempt);
 /* Returns whether the action breaks something, and does not end a fault. */
 bool attempt_is_fault(const struct action *action);
 
-/* Returns whether the scenario allows an enabled action. A script allows every action. */
+/* Returns whether the scenario allows an enabled action, see run_allows(). */
 bool attempt_is_allowed(const struct attempt *attempt, const struct action *action);
 
 /* ---- exactly ---- */
 
 /* Does the list exactly, and records its choices in the run; a violation does not end the run. Sets *first to
- * the position of the first violated property that the scenario does not declare; -1 = none. Returns false
- * if a choice does not fit. */
+ * the position of the first violated property that the scenario does not declare, of several at one choice
+ * the lowest; -1 = none. Returns false if a choice does not fit, or a circle does not show a violation. */
 bool attempt_record(struct attempt *attempt, const struct attempt_list *in, int *first);
 
 #endif

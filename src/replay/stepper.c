@@ -62,8 +62,8 @@ static bool has_ended(const struct stepper *stepper)
     return replay_ended(stepper->replay);
 }
 
-/* Goes to a position that was reached before. A choice that did fit does not fit now if memory is short, in
- * which case a mark cannot be passed. Returns STEPPER_DONE or STEPPER_LOST. */
+/* Goes to a position that was reached before. Returns STEPPER_DONE; or STEPPER_LOST if a choice does not fit
+ * now. That may be so at a mark, if memory is short. */
 static enum stepper_answer redo(struct stepper *stepper, int position, bool shown)
 {
     LS_ASSERT(position >= 0 && position < stepper->known);
@@ -105,7 +105,7 @@ enum stepper_answer stepper_go(struct stepper *stepper, int position)
     return answer;
 }
 
-/* Does all choices of the list without a word. Returns STEPPER_END, STEPPER_UNFIT or STEPPER_LOST. */
+/* Does all choices of the list, and shows none. Returns STEPPER_END, STEPPER_UNFIT or STEPPER_LOST. */
 static enum stepper_answer run_through(struct stepper *stepper)
 {
     enum stepper_answer answer;
@@ -131,7 +131,7 @@ int stepper_before(const struct stepper *stepper, unsigned process)
     return position > 0 ? position : 0;
 }
 
-/* Returns the first position from `from` to the one before `end` at which a property is violated anew, or
+/* Returns the first position from `from` to the one before `end` at which a further property is violated, or
  * -1. */
 static int violation_between(const struct stepper *stepper, int from, int end)
 {

@@ -3,20 +3,20 @@
 
 /* Goes to and fro in the run of a trace, and leaves the trace by other choices (lockstep replay --step).
  *
- * A position is the number of choices that were done, marks included; 0 is the beginning of the run. To go
- * back, the run begins anew and is replayed up to the position, so that no state is kept beside the world.
- * Claim: the state at a position is the same whenever and from wherever it is reached. Why: a replay depends
- * on the trace alone (D4). Checked by tests/replay/test_stepper.c. */
+ * A position is the number of choices that were done, marks included; 0 is the beginning of the run. The
+ * closing of a circle counts as a choice. To go back, the run begins anew and is replayed up to the position.
+ * Claim: with the same list of choices, the state at a position is the same each time that it is reached.
+ * Why: a replay depends on the trace alone (D4). Checked by tests/replay/test_stepper.c. */
 #ifndef REPLAY_STEPPER_H
 #define REPLAY_STEPPER_H
 
 #include "replay/replay.h"
 
-#define STEPPER_GO_ON_MAX 1000 /* steps that stepper_forward_to() adds to a run that has left its trace */
+#define STEPPER_GO_ON_MAX 1000 /* limit of steps that one stepper_forward_to() adds */
 
-/* Calls of a stepper to its listener, with its `ctx`. Each step that is done is told, also when the run is
- * done again; `shown` = the user has asked for this one. As in struct replay_listener, `choice` is called
- * before the choice is made. */
+/* Calls of a stepper to its listener, with its `ctx`; none is NULL. Each step that is done is told, also when
+ * the run is done again; `shown` = the functions below are to show this one. As in struct replay_listener,
+ * `choice` is called before the choice is made. */
 struct stepper_listener {
     void *ctx;
     void (*begin)(void *ctx, struct run *run); /* the run begins, or begins anew */
@@ -34,7 +34,7 @@ struct stepper_fact {
 struct stepper_choice {
     char label[WORLD_LABEL_MAX];
     char remark[WORLD_LABEL_MAX]; /* what the choice brings; empty = nothing to say */
-    bool fault;                   /* a budget pays for it */
+    bool fault;                   /* world_is_fault() */
     bool taken;                   /* the trace takes it here */
 };
 
@@ -105,7 +105,8 @@ static inline const char *stepper_label(const struct stepper *stepper, int posit
  * - the question for rest, unless it was the last choice. */
 enum stepper_answer stepper_forward(struct stepper *stepper);
 
-/* Does steps and shows them, up to one of this process, or to the end of the run. */
+/* Does steps and shows them, up to one of this process, or to the end of the run, or until it has added
+ * STEPPER_GO_ON_MAX steps. */
 enum stepper_answer stepper_forward_to(struct stepper *stepper, unsigned process);
 
 /* Goes to a position and shows the step that leads there. Ends earlier if a choice does not fit. */
@@ -114,18 +115,18 @@ enum stepper_answer stepper_go(struct stepper *stepper, int position);
 /* Returns the last position before the present one that a step of this process leads to; 0 = none. */
 int stepper_before(const struct stepper *stepper, unsigned process);
 
-/* Looks through the whole run, without a word, and comes back. Sets *position to the first behind the present
- * one at which a property is violated anew, or else to the first in the run; -1 = the run violates nothing. A
- * choice that does not fit ends the run for this purpose. Returns STEPPER_DONE or STEPPER_LOST. */
+/* Goes through the whole run, shows nothing, and comes back. Sets *position to the first behind the present
+ * one at which a further property is violated, or else to the first in the run; -1 = the run violates
+ * nothing. A choice that does not fit ends the run for this purpose. Returns STEPPER_DONE or STEPPER_LOST. */
 enum stepper_answer stepper_violation(struct stepper *stepper, int *position);
 
-/* Returns the result of a replay of the whole run: goes to its end without a word, and stays there. */
+/* Goes to the end of the run, shows nothing, and stays there. Returns the result of a replay of the run. */
 enum replay_result stepper_finish(struct stepper *stepper);
 
 /* ---- choices ---- */
 
-/* Fills in stepper->choice with the choices that are possible at this position, faults last. Returns their
- * number. The trace's own choice is among them, also if only its script does it. */
+/* Fills in stepper->choice with the choices that are possible at this position, faults last, and with the
+ * trace's next choice. If that is none of the possible ones, it comes first. Returns their number. */
 int stepper_choices(struct stepper *stepper);
 
 /* Takes a choice by its label, and shows it. If the trace takes another one here, the rest of the list is
@@ -133,9 +134,9 @@ int stepper_choices(struct stepper *stepper);
  * changed, if the choices before it do not fit without these marks. */
 enum stepper_answer stepper_take(struct stepper *stepper, const char *label);
 
-/* Writes the whole run as a trace, which a replay repeats. Looks through the run without a word, and comes
- * back. `found` gets the names of the violated properties, or "nothing". STEPPER_LOST also if the file has an
- * error, with errno set. */
+/* Writes the whole run as a trace. Before that, goes through the run, shows nothing, and comes back. `found`
+ * gets the names of the violated properties, or "nothing". Returns STEPPER_UNFIT, without writing, if a
+ * choice does not fit. Returns STEPPER_LOST also if the file has an error, with errno set. */
 enum stepper_answer stepper_write(struct stepper *stepper, FILE *file, char *found, size_t found_size);
 
 #endif
