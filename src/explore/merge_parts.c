@@ -59,7 +59,8 @@ static void find_last(struct parts *p)
     LS_ASSERT(p->last >= 0 && p->last < count);
 }
 
-/* Returns the most faults with which the layers of all sets are complete; -1 if the first layer is not. */
+/* Returns the fault budget of the last layer that is complete, like all layers before it, in all sets; -1 if
+ * there is none. */
 static int complete_faults(const struct parts *p)
 {
     int layers = p->layers;
@@ -78,7 +79,8 @@ static void add_live(struct search_counts *counts, const struct search_counts *p
     counts->live_bytes += part->live_bytes;
 }
 
-/* Adds up counts as one process does: of the layer that it stopped in, or of the last layers of all sets. */
+/* Adds up counts. `states`, `transitions` and `depth` are those of the part `shown`, or of the last layers of
+ * all sets if all parts are complete. All other parts up to the end count as earlier ones. */
 static void add_counts(const struct parts *p, struct outcome *outcome)
 {
     struct search_counts *counts = &outcome->search;
@@ -105,8 +107,8 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     counts->earlier_transitions = all_transitions - transitions;
 }
 
-/* Adds up the premises of the parts up to `last`. The rest of a violation's finding is that of its own
- * run. */
+/* Adds up the findings of the parts up to `last`. If `stopped` has a violation, all but the premises is taken
+ * from its findings. */
 static void add_stats(const struct parts *p, const struct outcome *stopped, struct outcome *outcome)
 {
     struct check_stats *stats = &outcome->stats;
