@@ -69,9 +69,9 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
 uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
                          uint64_t plain);
 
-/* Returns true if the last fingerprint is the one without renaming, because a part was refused: a list of the
- * canon was full, the block or a number was too large, a number was negative, or canon_refuse() was
- * called. */
+/* Returns true if the last fingerprint is the one without renaming, because a part was refused. A part is
+ * refused if a list of the canon is full, if a block or a number is too large, if a number is negative, or by
+ * canon_refuse(). */
 bool canon_is_refused(const struct canon *canon);
 
 /* Writes at most `size` of the bytes that stand for the state up to renaming of numbers; returns how many

@@ -30,8 +30,7 @@
 
 struct value {
     uint16_t number;
-    uint8_t
-        line; /* index: a space, or the attempts of one owner; also LINE_ROLE. Numbers of other lines do not change a rank */
+    uint8_t line; /* index: a space, or the attempts of one owner; or LINE_ROLE. A rank is one in its line */
     uint8_t bound;
 };
 
@@ -65,8 +64,7 @@ struct canon_part {
     union quick quick; /* its quick numbers without bounds */
     uint64_t attempts; /* all bits of the last word of owners whose attempts it has */
     uint8_t roles;     /* set of the processes that it names */
-    uint8_t
-        mixed; /* of these, those named together with another one in a record, or together outside of records */
+    uint8_t mixed; /* of these, those named with another one in a record, or together outside of records */
     uint8_t count;
     uint8_t records;
     uint8_t block;
