@@ -102,8 +102,8 @@ static void make_model(struct explain_case *c, const struct run_setup *of_trace)
     c->setup.careful = false;
 }
 
-/* Returns whether a choice is an act of the script. world_actions() lists steps of the system, faults that
- * have a budget, and free expiries, so these are no acts. */
+/* Returns whether a choice is an act of the script. Steps of the system, faults that have a budget, and free
+ * expiries are none: world_actions() lists them. */
 static bool is_act(const struct story_choice *choice)
 {
     bool listed = action_has(&choice->action, TRAIT_SYSTEM) || world_fault_of(&choice->action) >= 0;

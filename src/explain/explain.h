@@ -21,8 +21,8 @@
 enum explain_scope {
     EXPLAIN_NOTHING,  /* none: the check was not needed */
     EXPLAIN_SCENARIO, /* all runs of the scenario */
-    EXPLAIN_SCRIPT, /* all runs from the beginning in which each process does its acts of the script in order */
-    EXPLAIN_PREFIX, /* all continuations of the run up to a step */
+    EXPLAIN_SCRIPT,   /* all runs in which each process does its acts of the script in their order */
+    EXPLAIN_PREFIX,   /* all continuations of the run up to a step */
 };
 
 struct explain_check {

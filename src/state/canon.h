@@ -69,9 +69,8 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
 uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
                          uint64_t plain);
 
-/* Returns true if the last fingerprint is the one without renaming, because a part was refused. A part is
- * refused if a list of the canon is full, if a block or a number is too large, if a number is negative, or by
- * canon_refuse(). */
+/* Returns true if the last fingerprint is the one without renaming, because a part was refused. The reason is
+ * a full list, a block or a number that is too large, a negative number, or canon_refuse(). */
 bool canon_is_refused(const struct canon *canon);
 
 /* Writes at most `size` of the bytes that stand for the state up to renaming of numbers; returns how many
