@@ -23,9 +23,9 @@
  *   any, ended    -> UNWATCHING, SYNCING, SEARCHING, CHECKING, DELETING as needed (clean_up), then DONE
  *   any           -> CREATING       attempt_session_lost, if a caller waits; else DONE
  *
- * After a lost answer, LISTING and WATCHING go to SYNCING; defects add further steps. Without a defect, a
- * request is under way in every state but WAITING, HELD and DONE, unless `stalled`: then the next CONNECTED,
- * or the timer `retry`, sends it. */
+ * After a lost answer, SEARCHING, LISTING and WATCHING go to SYNCING. Defects add further steps. Without a
+ * defect, a request is under way in every state but WAITING, HELD and DONE, unless `stalled`: then the next
+ * CONNECTED, or the timer `retry`, sends it. */
 #include "broken/textbook.h"
 #include <lockstep/error.h>
 #include <stdio.h>

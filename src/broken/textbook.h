@@ -3,7 +3,7 @@
 
 /* The textbook mutex, and the defects that can be planted into it.
  *
- * Without a defect it is a correct reentrant mutex in the plainest form. Each acquire of an owner without a
+ * Without a defect it is a correct reentrant mutex in the plainest form. An acquire of an owner without a
  * hold creates an ephemeral sequential node with a new id in its name. If the answer to the create is lost,
  * the node is searched by that id. A watch stands on the nearest predecessor. The textbook differs from the
  * library's mutex on purpose: an attempt has one request at a time, cleans up itself, and repeats refused
@@ -71,7 +71,8 @@ struct textbook_defects {
     bool hides_suspension;
     bool misses_early_events; /* ignores events before zookeeper_init() has returned (F19) */
     bool waits_for_answers;   /* after a lost session, waits for answers that a close may drop (F21) */
-    /* as waits_for_answers, and also waits for the answer to a call that was refused (F16, F45) */
+    /* as waits_for_answers; also waits for the answer to a call that was refused with ZINVALIDSTATE (F16,
+     * F45) */
     bool trusts_calls;
     bool asks_nobody;
     bool fails_at_once; /* answers LS_ECLOSED */
@@ -195,8 +196,8 @@ void textbook_grant(struct attempt *attempt);
 
 /* ---- attempt.c: the state machine; the mutex is held ---- */
 
-/* Enters a state that has a request, and sends the request. Without a connection, or if the client refuses
- * the call, the request is sent later. */
+/* Enters a state that has a request, and sends the request. Without a connection the request waits for one.
+ * For a call that the client refuses see refused() in attempt.c. */
 void attempt_go(struct attempt *attempt, enum attempt_state state);
 
 /* Cleans an attempt up whose acquire was answered without the lock. */
@@ -205,7 +206,8 @@ void attempt_abandon(struct attempt *attempt);
 /* Reports FAILED with `rc`, and cleans up. */
 void attempt_fail(struct attempt *attempt, int rc);
 
-/* Handles the end of the session: if a caller waits for the attempt, it begins again; else it ends. */
+/* Handles the end of the session: if a caller waits for the attempt, it begins again; else it ends. With
+ * keeps_belief, a hold stays. */
 void attempt_session_lost(struct attempt *attempt);
 
 /* Handles a new connection: a stalled attempt goes on. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Searches behind each choice that a run had, for the page of the run. */
+/* Searches behind the choices that a run had, for the page of the run. */
 #ifndef EXPLAIN_BEHIND_H
 #define EXPLAIN_BEHIND_H
 

@@ -19,8 +19,8 @@ static bool is_about_waiting(int position)
 }
 
 /* Returns the position of the promise: the user's; or else that in the trace's line `found`, if it is
- * violated. Or else the first violated one that the scenario does not declare, or that it declares if there
- * is no other. -1 = none. */
+ * violated. Or else the first of check_violated(), among those that the scenario does not declare, if there
+ * are any. -1 = none. */
 static int choose(const struct explain_case *c, const char *property)
 {
     int found = check_position(c->trace->found), violated[CHECK_PROPERTIES_MAX];

@@ -35,8 +35,8 @@ enum explain_result case_open(struct explain_case *c, const struct trace *trace,
                               struct input_error *error);
 void case_close(struct explain_case *c);
 
-/* Returns the end of alternatives in a timed world, in ms: three session timeouts behind the last event up to
- * the violation. 0 = the world has no clock. */
+/* Returns the time of the clock, in ms, to which alternatives are followed in a timed world. It is three
+ * session timeouts after the last event up to the violation. 0 = the world has no clock. */
 int64_t case_end_ms(const struct explain_case *c);
 
 /* Prepares the searches of futures. Before this call explore_run() may use the world, and after it no more.

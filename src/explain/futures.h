@@ -4,8 +4,8 @@
 /* The futures of a state: a bounded search of its continuations, for one promise (docs/design/explain.md).
  *
  * Two questions can be asked. *Does a continuation break the promise?* The search ends at the first one that
- * does. *Does a continuation keep it?* The search ends at the first one that comes to its end. A continuation
- * ends
+ * does. *Does a continuation keep it?* The search ends at the first one that comes to its end without
+ * breaking it. A continuation ends
  *
  * - where the world is at rest and is judged, and no caller has a step left;
  * - where no action is enabled;

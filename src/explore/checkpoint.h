@@ -3,18 +3,21 @@
 
 /* Checkpoints: a search is written to a file from time to time, and can be continued from it later.
  *
- * The file has the frontier as actions (stack.h), the fingerprints of the known states, counts and premises,
- * but no worlds. Only the same build of the program continues it, with the same scenario and the same
- * `identity` (explore.h). Limits and the number of workers may differ.
+ * In the middle of a layer, the file has the frontier as actions (stack.h) and the fingerprints of the known
+ * states. It always has counts and findings, and never a world. Only the same build of the program continues
+ * it, with the same scenario and the same `identity` (explore.h). Limits and the number of workers may
+ * differ.
  *
  * A checkpoint is taken between the expansions of two states. Each known state is then either expanded or in
  * the frontier, so no state is counted twice or left out. If a limit ends an expansion, the successors that
  * were not looked up are in the frontier too (STACK_UNSEEN).
  *
- * search->checkpoint is NULL if no checkpoint is written or continued. Then checkpoint_resumes(), _is_done(),
- * _layers_done(), _is_wanted() and _is_due() return false. checkpoint_take() returns NULL, and
- * checkpoint_error() 0. checkpoint_save_layers() and _end() do nothing. checkpoint_set(), _layer(), _enter(),
- * _is_wrong() and _save() must not be called. */
+ * search->checkpoint is NULL if no checkpoint is written or continued. Then
+ *
+ * - checkpoint_resumes(), _is_done(), _layers_done(), _is_wanted() and _is_due() return false;
+ * - checkpoint_take() returns NULL, and checkpoint_error() returns 0;
+ * - checkpoint_save_layers() and checkpoint_save_end() do nothing;
+ * - checkpoint_set(), _layer(), _enter(), _is_wrong() and _save() must not be called. */
 #ifndef EXPLORE_CHECKPOINT_H
 #define EXPLORE_CHECKPOINT_H
 

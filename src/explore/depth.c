@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Depth-first search. All new successors of a state are pushed on a stack at once, and the last place of the
- * stack is expanded next. A state on the stack waits, is on the path from the first state to the present one,
- * was given to another worker, or was not looked up. */
+/* Depth-first search. All new successors of a state are pushed on a stack at once, and the last state of the
+ * stack that waits is expanded next. A state on the stack waits, is on the path from the first state to the
+ * present one, was given to another worker, or was not looked up. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/assert.h"
@@ -34,7 +34,7 @@ struct descent {
     bool whole;   /* all work that is left is on the stack */
 };
 
-/* Returns the number of steps from the first state of all runs to the present one. */
+/* Returns the number of steps from the first state of all runs to the end of the path. */
 static uint64_t depth_of(const struct descent *d)
 {
     return (d->piece != NULL ? d->piece->length : 0) + d->depth;
@@ -190,8 +190,8 @@ static bool go_down(struct descent *d)
     d->whole = false;
     int count = expansion_of(d->expansion, state, depth_of(d));
     for (int i = 0; i < count; i++) {
-        /* the last one pushed is expanded first; a process's faults are listed last, so --subsume pushes
-         * backwards */
+        /* a process's faults are listed last, and the last one pushed is expanded first: with --subsume,
+         * states with more budget left are to go first */
         if (!visit(d, d->search->options->subsume ? count - 1 - i : i)) {
             leave_unseen(d, i, count);
             return false;
@@ -239,8 +239,9 @@ static void note_progress(struct descent *d)
 /* ---- among several workers ---- */
 
 /* Gives the waiting successors of one state of the path, but for the last place of the stack, to another
- * worker. That state is the one nearest to the first state that has any. Does nothing if the path to it is
- * too long, or there is no room for a piece. */
+ * worker. Of the states with such successors, it is the one nearest to the first state. Does nothing if
+ * `before` and the index of the first of these places exceed SHARE_PATH_MAX together, or if there is no room
+ * for a piece. */
 static void give_away(struct descent *d)
 {
     static struct share_piece piece;
@@ -339,7 +340,7 @@ static void keep(struct descent *d)
 }
 
 /* At the end of the search, keeps the stack for a checkpoint if a limit, or the end of a shared search, ended
- * it. A violation or a failed check leaves nothing to keep. */
+ * it. After a violation or a failed check, keeps nothing. */
 static void keep_rest(struct descent *d)
 {
     struct search *search = d->search;

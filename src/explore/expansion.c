@@ -58,8 +58,8 @@ struct expansion {
     uint32_t state[ARENA_BLOCKS_MAX]; /* the successor that expansion_state() returned last */
 };
 
-/* Actions are zeroed: if the findings of a checkpoint have a violation, is_well() fails before any step, and
- * expansion_action(x, 0) is read all the same. */
+/* Actions are zeroed: if the findings of a checkpoint have a violation, is_well() may fail before any step,
+ * and expansion_action(x, 0) is read all the same. */
 static bool open_lists(struct expansion *x)
 {
     x->action = calloc(WORLD_ACTIONS_MAX, sizeof *x->action);
@@ -394,7 +394,7 @@ static bool add_successor(struct expansion *x, const struct action *action, cons
 /* ---- all successors ---- */
 
 /* Returns the answer of world_alone() as a number: 2 * index of the action, + 1 if IF_UNUSED; -1 = none, or
- * the search does not reduce. */
+ * the search is without partial-order reduction. */
 static int candidate_of(const struct expansion *x, int group, const struct action *actions, int count)
 {
     int which;

@@ -4,7 +4,7 @@
 /* The search of an exploring scenario: all orders of steps, with faults of its budgets at all moments.
  * Reductions leave out states and steps, but no violation. If the search is complete and finds no violation,
  * no run within the bounds violates a judged property, unless different states have equal fingerprints
- * (`exact` excludes that). A violation is reported with a run that shows it. */
+ * (`exact` excludes that). The first violation that is found is reported with a run that shows it. */
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H
 
@@ -62,8 +62,8 @@ int explore_faults(const struct scenario *scenario);
  * is not TRACE_SEED_NONE. */
 int explore_sets(const struct run_setup *setup);
 
-/* Searches, and fills in the outcome. If the world has a clock, only sets VERDICT_LIMIT. If a limit or `stop`
- * ends the search, or states are kept as bits, the verdict is not VERDICT_HOLDS. */
+/* Searches, and fills in the outcome. If the world has a clock, only sets VERDICT_LIMIT and says why. If a
+ * limit or `stop` ends the search, or states are kept as bits, the verdict is not VERDICT_HOLDS. */
 void explore_run(const struct run_setup *setup, const struct explore_options *options,
                  struct outcome *outcome);
 

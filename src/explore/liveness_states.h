@@ -31,9 +31,9 @@ struct after {
 };
 
 /* Builds the graph from `search->run->world`, which must be in its first state; search->canon must not be
- * NULL. Nodes are numbered in breadth-first order, so the parents of a node are a shortest path to it.
- * Returns false if the graph is not complete; search->limit says why, or search->wrong if a check of the
- * search failed. The caller calls after_close() in both cases. */
+ * NULL. Nodes are numbered in breadth-first order, so the parents of a node are a shortest path from a root
+ * to it. Returns false if the graph is not complete; search->limit says why, or search->wrong if a check of
+ * the search failed. The caller calls after_close() in both cases. */
 bool after_open(struct after *after, struct search *search);
 void after_close(struct after *after);
 

@@ -80,7 +80,8 @@ static void add_live(struct search_counts *counts, const struct search_counts *p
 }
 
 /* Adds up counts. `states`, `transitions` and `depth` are those of the part `shown`, or of the last layers of
- * all sets if all parts are complete. All other parts up to the end count as earlier ones. */
+ * all sets if all parts are complete. All other parts up to `last` or `shown`, if that is later, count as
+ * earlier ones. */
 static void add_counts(const struct parts *p, struct outcome *outcome)
 {
     struct search_counts *counts = &outcome->search;
@@ -126,8 +127,8 @@ static void add_stats(const struct parts *p, const struct outcome *stopped, stru
     }
 }
 
-/* Begins with the outcome of the part `last`. If that part was not searched, takes the nearest part before it
- * that was, or else the nearest behind it. */
+/* Begins with the outcome of the part `last`, but without its findings and text. If that part was not
+ * searched, takes the nearest part before it that was, or else the nearest behind it. */
 static void begin(struct parts *p, struct outcome *outcome)
 {
     p->shown = p->last;

@@ -15,7 +15,8 @@
  *   Checked by. test_subsumed_states_hide_nothing in tests/explore/test_orders.c.
  *
  * A fingerprint is a sum over the blocks, so the budgets' block alone makes the difference. With --symmetry
- * it is no such sum, and the two exclude each other. How many states a search finds depends on its order. */
+ * it is no such sum, and the two exclude each other. How many states a search with --subsume finds depends on
+ * its order. */
 #ifndef EXPLORE_SUBSUME_H
 #define EXPLORE_SUBSUME_H
 

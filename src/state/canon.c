@@ -118,8 +118,8 @@ void canon_refuse(struct canon *canon)
 
 /* ---- processes that may change their names ---- */
 
-/* Notes that the part names a process. Fills the bytes of that name with `with`, in the copy that is
- * hashed. */
+/* If processes may change their names, notes that the part names this process. Fills the bytes of that name
+ * with `with`, in the copy that is hashed. */
 static void name_process(struct canon *canon, int process, const void *where, size_t size, int with)
 {
     struct canon_part *part = canon->part;
@@ -342,7 +342,8 @@ static uint32_t close_cuts(struct canon *canon, uint32_t used)
     return padded;
 }
 
-/* Fills in a part's list, and the scratch with the block's other bytes. Returns their number. */
+/* Fills in a part's list, and the scratch with the block's other bytes. Returns the number of bytes in the
+ * scratch. */
 static uint32_t show_block(struct canon *canon, int block, struct canon_part *part)
 {
     canon->block = arena_at(canon->arena, block);
@@ -721,8 +722,8 @@ static uint64_t gain_of(struct canon *canon, const struct canon_part *const *cha
     return sum;
 }
 
-/* Returns the difference to the sum of all skeletons and ranks in a neighbour in which numbers of these words
- * come or go. That changes ranks in unchanged parts too. */
+/* Returns the difference between a neighbour and the base in the sum of all skeletons and ranks. Numbers of
+ * these words come or go, which changes ranks in unchanged parts too. */
 static uint64_t gain_by_numbers(struct canon *canon, const struct canon_part *const *changed, int count,
                                 unsigned words)
 {

@@ -30,7 +30,7 @@
 
 struct value {
     uint16_t number;
-    uint8_t line; /* index: a space, or the attempts of one owner; or LINE_ROLE. A rank is one in its line */
+    uint8_t line; /* index: a space, the attempts of one owner, or LINE_ROLE; ranks count within a line */
     uint8_t bound;
 };
 
@@ -52,9 +52,8 @@ union quick {
 struct line {
     uint16_t last;
     uint8_t present[NUMBER_MAX + 1];
-    uint16_t rank
-        [NUMBER_MAX +
-         1]; /* by number: 1 + how many numbers up to it are present (of its owner, with sessions); 0 for 0 */
+    /* By number: 1 + how many numbers up to it are present; 0 for 0. Of sessions: see rank_sessions(). */
+    uint16_t rank[NUMBER_MAX + 1];
 };
 
 /* Its values lie behind it, and then, aligned to 8, its records. */
