@@ -136,8 +136,7 @@ void attempt_finish(struct attempt *attempt)
     attempt->stalled = false;
 }
 
-/* Ends an attempt. If a release is under way, reports FREED with `rc`, except with frees_silently after the
- * loss of the session. */
+/* Ends an attempt. If a release is under way, reports FREED with `rc`, unless frees_silently prevents it. */
 static void finish_release(struct attempt *attempt, int rc)
 {
     bool silent = textbook_defects_of(attempt->book)->frees_silently && !attempt->book->session;
@@ -735,9 +734,8 @@ static void on_unwatched(int rc, const void *data)
     leave(book);
 }
 
-/* Returns whether another attempt of this process needs a watch on this node. All watches share one function
- * and context. The client library keeps a path with one function and context once, so the watch must stay
- * then. */
+/* Returns whether another attempt of this process needs a watch on this node. The client library has one
+ * watch for both, because function and context are the same, so it must stay then. */
 static bool is_shared(const struct attempt *attempt)
 {
     for (const struct attempt *other = attempt->book->first; other; other = other->next)
@@ -771,8 +769,7 @@ static int freed_code(int rc)
     return is_loss(rc) ? LS_EUNSURE : rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
 }
 
-/* Handles the answer to a delete. After a lost answer the delete is repeated (F82, F83), unless a defect
- * gives up. */
+/* Handles the answer to a delete. Without a defect, repeats the delete after a lost answer (F82, F83). */
 static void deleted(struct attempt *attempt, int rc)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
@@ -849,7 +846,7 @@ static void on_retry(void *ctx)
 }
 
 /* Handles a call that the client refused, so no callback comes (F16), or a sync that the server refused. The
- * timer `retry` repeats it, except after bad arguments while a caller waits, or if the watch to remove is
+ * timer `retry` repeats it, but not after bad arguments while a caller waits, or if the watch to remove is
  * gone. */
 static void refused(struct attempt *attempt, int rc)
 {

@@ -125,8 +125,7 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
     (VARIANT_##id != VARIANT_session_token && VARIANT_##id != VARIANT_sequence_token &&                      \
      VARIANT_##id != VARIANT_narrow_token && VARIANT_##id != VARIANT_no_sort)
 
-/* No argument of start() names the variant. So each variant has a start() of its own, which passes its number
- * on. */
+/* Each variant has a start() of its own, because no argument of start() names the variant. */
 #define RECIPE(id, recipe_name, broken_property, recipe_summary)                                             \
     {                                                                                                        \
         .name = (recipe_name), .summary = (recipe_summary), .breaks = (broken_property),                     \

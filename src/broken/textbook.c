@@ -31,8 +31,7 @@ void textbook_begin(struct textbook *book, struct outbox *out)
     book->out = out;
 }
 
-/* Frees the attempts in ATTEMPT_DONE without callbacks to come. Reports IDLE if that ends the last
- * clean-up. */
+/* Frees done attempts without callbacks to come. Reports IDLE if that ends the last clean-up. */
 static void reap(struct textbook *book)
 {
     bool cleaned = false, cleaning = false;
@@ -246,8 +245,7 @@ void textbook_stop(void *state)
     ls_env_unlock(env);
 }
 
-/* Returns the attempt of an owner: with `held` the one that is held, otherwise the pending one; NULL if there
- * is none. */
+/* Returns the attempt of an owner, NULL if there is none: with `held` the held one, else the pending one. */
 static struct attempt *find(const struct textbook *book, int lock, int owner, bool held)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
@@ -314,8 +312,7 @@ static struct attempt *new_attempt(struct textbook *book, int lock, int owner)
     return attempt;
 }
 
-/* Returns an attempt of this owner that is released, and whose delete has not begun yet
- * (keeps_for_itself). */
+/* Returns this owner's attempt that is released and still HELD (keeps_for_itself); NULL if there is none. */
 static struct attempt *find_kept(const struct textbook *book, int lock, int owner)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)

@@ -71,8 +71,7 @@ struct textbook_defects {
     bool hides_suspension;
     bool misses_early_events; /* ignores events before zookeeper_init() has returned (F19) */
     bool waits_for_answers;   /* after a lost session, waits for answers that a close may drop (F21) */
-    /* as waits_for_answers; also waits for the answer to a call that was refused with ZINVALIDSTATE (F16,
-     * F45) */
+    /* as waits_for_answers; also waits for the answer to a call refused with ZINVALIDSTATE (F16, F45) */
     bool trusts_calls;
     bool asks_nobody;
     bool fails_at_once; /* answers LS_ECLOSED */
@@ -196,8 +195,8 @@ void textbook_grant(struct attempt *attempt);
 
 /* ---- attempt.c: the state machine; the mutex is held ---- */
 
-/* Enters a state that has a request, and sends the request. Without a connection the request waits for one.
- * For a call that the client refuses see refused() in attempt.c. */
+/* Enters a state that has a request, and sends the request; without a connection, the request waits for
+ * one. */
 void attempt_go(struct attempt *attempt, enum attempt_state state);
 
 /* Cleans an attempt up whose acquire was answered without the lock. */
@@ -206,8 +205,7 @@ void attempt_abandon(struct attempt *attempt);
 /* Reports FAILED with `rc`, and cleans up. */
 void attempt_fail(struct attempt *attempt, int rc);
 
-/* Handles the end of the session: if a caller waits for the attempt, it begins again; else it ends. With
- * keeps_belief, a hold stays. */
+/* Handles the end of the session: the attempt begins again if a caller waits for it, else it ends. */
 void attempt_session_lost(struct attempt *attempt);
 
 /* Handles a new connection: a stalled attempt goes on. */
@@ -226,8 +224,8 @@ void attempt_woken(struct attempt *attempt, bool by_session);
  * to `path`. Returns LS_OK, or LS_EOVERFLOW if the path does not fit. */
 int attempt_guard(const struct attempt *attempt, zoo_op_t *op, char *path, size_t size);
 
-/* Returns the sequence number in a contender's name; -1 if the name is no contender's; -2 if the counter is
- * used up (F49). */
+/* Returns the number in a contender's name; -1 if it is no contender's; -2 if the counter is used up
+ * (F49). */
 int64_t attempt_sequence_of(const char *name);
 
 /* Stops the attempt's timers, and makes it ATTEMPT_DONE. */

@@ -160,8 +160,7 @@ static int marked_waiter(const struct explain_case *c)
     return waiter;
 }
 
-/* Sets the waiter that has to be served: the marked one, or else the first that waits behind the choice
- * c->last. */
+/* Sets the waiter that has to be served: the marked one, or else the first that waits at the violation. */
 static void find_waiter(struct explain_case *c)
 {
     struct waiter list[WAITERS_MAX];
@@ -244,8 +243,7 @@ int case_follow_without(struct explain_case *c, int choices, int without)
     return choices;
 }
 
-/* Returns whether the last choice judges the world at rest, and an action with TRAIT_MOVES is enabled
- * there. */
+/* Returns whether the last choice judges the world at rest, and an action with TRAIT_MOVES is enabled. */
 static bool pauses(struct explain_case *c)
 {
     static struct action enabled[WORLD_ACTIONS_MAX];

@@ -43,9 +43,8 @@ static bool is_late(void *ctx)
 
 /* ---- the shorter run ---- */
 
-/* Shrinks a trace into *shorter, and sets *is_shorter. If the trace cannot be shrunk, leaves both as they
- * are: the caller explains the trace itself. Returns EXPLAIN_HOLDS if the trace violates nothing, else
- * EXPLAIN_DONE. */
+/* Shrinks a trace into *shorter, and sets *is_shorter; leaves both as they are if the trace cannot be shrunk.
+ * Returns EXPLAIN_HOLDS if the trace violates nothing, else EXPLAIN_DONE. */
 static enum explain_result shrink(const struct trace *trace, const char *property,
                                   struct futures_bounds bounds, struct trace *shorter, bool *is_shorter,
                                   struct explanation *e, struct input_error *error)

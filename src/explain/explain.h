@@ -125,8 +125,8 @@ enum explain_result {
 enum explain_result explain_trace(const struct trace *trace, const struct explain_options *options,
                                   struct explanation *explanation, struct input_error *error);
 
-/* Write the explanation: sentences, or one JSON object. explain_write_json() returns 0, or -1 if memory is
- * short. */
+/* Write the explanation as sentences, or as one JSON object. explain_write_json() returns 0, or -1 if memory
+ * is short. */
 void explain_write(FILE *out, const struct explanation *explanation);
 int explain_write_json(FILE *out, const struct explanation *explanation);
 

@@ -301,8 +301,7 @@ static bool moves(const struct action *actions, int count)
     return false;
 }
 
-/* If the world is at rest, judges it; judges may write to their block. Returns whether the world is at
- * rest. */
+/* If the world is at rest, judges it and returns true. Judges may write to their block. */
 static bool rests(struct futures *f)
 {
     return world_at_rest(f->run->world) && world_rest(f->run->world);
@@ -331,8 +330,8 @@ static bool ends(struct futures *f, size_t steps, int count, int acts)
     return (rest && !moving && world_get_options(f->run->world)->timed) || late || f->over;
 }
 
-/* Puts the present state at the end of the path, unless it was visited before, is an end, or a bound or
- * memory ends the search. */
+/* Puts the present state at the end of the path, unless it was visited before, is an end, or the search
+ * ends. */
 static void visit(struct futures *f, struct place place)
 {
     struct world *world = f->run->world;
@@ -361,8 +360,7 @@ static void visit(struct futures *f, struct place place)
     f->node[f->depth++] = node;
 }
 
-/* Returns whether the state with this key is on the path, and a caller acts between it and the end of the
- * path. */
+/* Returns whether the state with this key is on the path, and a caller acts between it and the path's end. */
 static bool closes_circle(const struct futures *f, uint64_t key)
 {
     bool calls = false;

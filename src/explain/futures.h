@@ -60,8 +60,7 @@ struct futures;
 struct futures *futures_open(struct run *run, int position, int waiter);
 void futures_close(struct futures *futures);
 
-/* From now on a state at rest is judged although a caller can act in it. Without this call it is not
- * judged. */
+/* From now on, also judges a state at rest in which a caller can act. */
 void futures_judge_each_rest(struct futures *futures);
 
 /* Find out whether a continuation of the present state breaks the promise, or keeps it. No act of `script` is
@@ -80,8 +79,7 @@ void futures_keep_unharmed(struct futures *futures, const struct script *script,
 
 struct futures_behind {
     bool at_once; /* the action itself breaks the promise; nothing was searched */
-    /* Does a continuation break the promise, with the faults that are left? Undecided for a promise about
-     * waiting. */
+    /* Does a continuation break the promise, with the faults left? Undecided for a promise about waiting. */
     struct futures_found breaks;
     struct futures_found keeps; /* does a continuation without new faults keep it? */
 };

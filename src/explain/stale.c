@@ -327,8 +327,7 @@ static void hear_of_node(struct facts *f, const struct story_choice *choice)
     }
 }
 
-/* Returns the last step before choice `index` in which a server read such a request of its process; 0 =
- * none. */
+/* Returns the last step before choice `index` in which a server read such a request of its process; or 0. */
 static uint64_t read_at(const struct facts *f, int index, int request)
 {
     const struct story *story = &f->c->story;
@@ -399,8 +398,7 @@ static bool is_beside(const struct facts *f, int lock, int other)
            (other < options->locks && strcmp(options->lock_path[lock], options->lock_path[other]) == 0);
 }
 
-/* Returns the number of owners of the process that wait for a lock of the group, or hold one, summed over its
- * locks. */
+/* Returns the number of owners of the process that wait or hold, summed over the locks of the group. */
 static int owners_beside(const struct facts *f, int process, int lock)
 {
     int owners = 0;
@@ -536,8 +534,7 @@ static void compare_nodes(struct facts *f, int process)
     }
 }
 
-/* Returns the step of the last change behind `step` that a contender of another process made in the line; 0 =
- * none. */
+/* Returns the last step behind `step` at which another process's contender came or went; 0 = none. */
 static uint64_t changed_behind(const struct facts *f, int process, int lock, uint64_t step, int *by,
                                bool *gone)
 {

@@ -52,8 +52,7 @@ int checkpoint_layer(const struct search *search);
  * that fails; search->wrong or search->limit says why. */
 bool checkpoint_enter(struct search *search);
 
-/* Takes a stack that no worker has taken yet, and returns it, owned by the checkpoint; NULL if there is
- * none. */
+/* Takes and returns a stack that no worker has taken yet, owned by the checkpoint; NULL if there is none. */
 const struct stack *checkpoint_take(const struct search *search);
 
 void checkpoint_is_wrong(struct search *search, const char *why);
@@ -64,8 +63,7 @@ bool checkpoint_is_wanted(const struct search *search);
 bool checkpoint_is_due(const struct search *search);
 
 /* Writes a checkpoint with these `count` stacks and those that no worker has taken. `stats` are the findings
- * of all workers, which add no states meanwhile. checkpoint_error() tells of a failure; the search goes
- * on. */
+ * of all workers. No worker may add states meanwhile. checkpoint_error() tells of a failure. */
 void checkpoint_save(struct search *search, const struct check_stats *stats, const struct stack *stacks,
                      int count);
 

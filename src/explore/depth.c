@@ -93,9 +93,9 @@ static bool visit(struct descent *d, int successor)
     }
 }
 
-/* If checkpoints are written, pushes the successors from `first` on, after a limit has ended the search at
- * `first`. They are unseen, but for `first` if it is counted already. Without checkpoints only notes that the
- * stack is not whole. Assumes the order without --subsume, which excludes checkpoints. */
+/* If checkpoints are written, pushes the successors from `first` on, at which a limit has ended the search.
+ * They are unseen, but for `first` if it is counted already. --subsume, which takes another order, excludes
+ * checkpoints. */
 static void leave_unseen(struct descent *d, int first, int count)
 {
     LS_ASSERT(first >= 0 && first < count);
@@ -201,8 +201,8 @@ static bool go_down(struct descent *d)
     return count >= 0;
 }
 
-/* Expands the last place if it waits; else pops it. Returns false if the search is over, or the stack is
- * empty. */
+/* Expands the last place if it waits; else pops it. Returns false if the search is over, or no place is
+ * left. */
 static bool advance(struct descent *d)
 {
     if (d->places == 0) {
@@ -239,9 +239,7 @@ static void note_progress(struct descent *d)
 /* ---- among several workers ---- */
 
 /* Gives the waiting successors of one state of the path, but for the last place of the stack, to another
- * worker. Of the states with such successors, it is the one nearest to the first state. Does nothing if
- * `before` and the index of the first of these places exceed SHARE_PATH_MAX together, or if there is no room
- * for a piece. */
+ * worker. Takes the state with such successors that is nearest to the first state. */
 static void give_away(struct descent *d)
 {
     static struct share_piece piece;
@@ -272,7 +270,7 @@ static void give_away(struct descent *d)
 }
 
 /* Does the path of a piece, and pushes its last state and the states behind its untried actions. The giver
- * has counted them already. Findings stay as they were. */
+ * has counted them already. */
 static bool enter_piece(struct descent *d)
 {
     const struct share_piece *piece = d->piece;
@@ -324,8 +322,7 @@ static bool list_stack(const struct descent *d, struct stack *stack)
     return well;
 }
 
-/* Keeps the stack: a single worker writes the checkpoint itself; one of several gives its stack to
- * share_hold(). */
+/* Keeps the stack: a single worker writes the checkpoint; one of several gives its stack to share_hold(). */
 static void keep(struct descent *d)
 {
     struct search *search = d->search;
@@ -339,8 +336,7 @@ static void keep(struct descent *d)
     stack_free(&stack);
 }
 
-/* At the end of the search, keeps the stack for a checkpoint if a limit, or the end of a shared search, ended
- * it. After a violation or a failed check, keeps nothing. */
+/* Keeps the stack for a checkpoint if a limit, or the end of a shared search, ended this search. */
 static void keep_rest(struct descent *d)
 {
     struct search *search = d->search;

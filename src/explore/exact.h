@@ -19,8 +19,7 @@ void exact_close(struct exact *exact);
 enum visited_answer exact_add(struct exact *exact, uint64_t fingerprint, const unsigned char *state,
                               size_t size);
 
-/* Returns the number of states with the fingerprint of a different one, which fingerprints would leave
- * out. */
+/* Returns the number of stored states that have the fingerprint of a state stored before. */
 uint64_t exact_omissions(const struct exact *exact);
 
 size_t exact_bytes(const struct exact *exact);

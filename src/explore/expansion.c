@@ -48,8 +48,7 @@ struct expansion {
     struct memo_change change[ARENA_BLOCKS_MAX];
     int changes;
     bool unused; /* the step is a delivery after which world_uses() is as before */
-    /* The successors: each has an action, a fingerprint, and a list of its changes with room for all
-     * blocks. */
+    /* The successors: each has an action, a fingerprint, and changes, with room for all blocks. */
     int count;
     struct action *action;
     uint64_t *fingerprint;
@@ -393,8 +392,7 @@ static bool add_successor(struct expansion *x, const struct action *action, cons
 
 /* ---- all successors ---- */
 
-/* Returns the answer of world_alone() as a number: 2 * index of the action, + 1 if IF_UNUSED; -1 = none, or
- * the search is without partial-order reduction. */
+/* Returns the answer of world_alone() as a number: 2 * index of the action, + 1 if IF_UNUSED; -1 = none. */
 static int candidate_of(const struct expansion *x, int group, const struct action *actions, int count)
 {
     int which;
@@ -504,8 +502,7 @@ static uint32_t list_group(struct expansion *x, int group)
     return entry;
 }
 
-/* Does the step of an entry's action in the world, caches its effect, and returns it. MEMO_NONE if the search
- * is over. */
+/* Does the step of an entry's action in the world, and caches its effect. MEMO_NONE if the search is over. */
 static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, const struct action *action)
 {
     if (!do_listed(x, action)) {
@@ -628,8 +625,8 @@ static bool remember_all(struct expansion *x, bool *moves)
     return true;
 }
 
-/* Judges the state x->from if it is at rest. Contents that judges then give to blocks belong to no state of
- * the search, so they get no numbers. Returns false if the search is over. */
+/* Judges the state x->from if it is at rest. Contents that judges then give to blocks get no numbers. Returns
+ * false if the search is over. */
 static bool rest(struct expansion *x)
 {
     expansion_load(x, x->from);

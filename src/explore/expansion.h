@@ -14,8 +14,7 @@
 
 struct expansion;
 
-/* Opens an expansion for `search->run->world`, which must be in its first state. Returns NULL if memory is
- * short. */
+/* `search->run->world` must be in its first state. Returns NULL if memory is short. */
 struct expansion *expansion_open(struct search *search);
 void expansion_close(struct expansion *x);
 

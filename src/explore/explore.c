@@ -350,8 +350,8 @@ static bool rewrite_counts(const struct search *search, struct outcome *outcome,
     return true;
 }
 
-/* Judges the outcome. Compares the counts with those of the file only after a complete search, and if the
- * options ask for it. */
+/* Judges the outcome. Only a complete search is compared with the counts of the file, if the options say
+ * so. */
 static void judge(const struct search *search, struct outcome *outcome)
 {
     bool whole = outcome->exhausted && search->options->compare;

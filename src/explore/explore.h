@@ -58,8 +58,7 @@ struct explore_options {
 /* Returns the most faults that the budgets allow in one run: those of the last layer. */
 int explore_faults(const struct scenario *scenario);
 
-/* Returns the number of sets of run constants that are searched: 1 if the file sweeps none, or setup->seeded
- * is not TRACE_SEED_NONE. */
+/* Returns the number of sets of run constants: 1 if the file sweeps none, or setup->seeded is not 0. */
 int explore_sets(const struct run_setup *setup);
 
 /* Searches, and fills in the outcome. If the world has a clock, only sets VERDICT_LIMIT and says why. If a

@@ -39,12 +39,11 @@ bool graph_add_edge(struct graph *graph, uint32_t target, unsigned label);
 
 void graph_close_node(struct graph *graph);
 
-/* Returns the bytes of the graph, plus those of the lists by node and edge that the functions below need at
- * most, results included. */
+/* Returns the bytes of the graph, plus those of the lists that the functions below need at most, results
+ * included. */
 size_t graph_bytes(const struct graph *graph);
 
-/* ---- questions: all nodes are closed; graph_kept() and graph_components() return false if memory is short
- * ---- */
+/* ---- questions: all nodes must be closed; a bool is false if memory is short ---- */
 
 /* Writes for each node its marks that all nodes reachable from it have. */
 bool graph_kept(const struct graph *graph, uint32_t *kept);

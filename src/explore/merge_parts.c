@@ -59,8 +59,7 @@ static void find_last(struct parts *p)
     LS_ASSERT(p->last >= 0 && p->last < count);
 }
 
-/* Returns the fault budget of the last layer that is complete, like all layers before it, in all sets; -1 if
- * there is none. */
+/* Returns the fault budget up to which the layers of all sets are complete; -1 if a first layer is not. */
 static int complete_faults(const struct parts *p)
 {
     int layers = p->layers;
@@ -80,8 +79,8 @@ static void add_live(struct search_counts *counts, const struct search_counts *p
 }
 
 /* Adds up counts. `states`, `transitions` and `depth` are those of the part `shown`, or of the last layers of
- * all sets if all parts are complete. All other parts up to `last` or `shown`, if that is later, count as
- * earlier ones. */
+ * all sets if all parts are complete. Other parts up to the later of `last` and `shown` count as earlier
+ * ones. */
 static void add_counts(const struct parts *p, struct outcome *outcome)
 {
     struct search_counts *counts = &outcome->search;
@@ -108,8 +107,8 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     counts->earlier_transitions = all_transitions - transitions;
 }
 
-/* Adds up the findings of the parts up to `last`. If `stopped` has a violation, all but the premises is taken
- * from its findings. */
+/* Adds up the findings of the parts up to `last`. If `stopped` has a violation, takes all but the premises
+ * from it. */
 static void add_stats(const struct parts *p, const struct outcome *stopped, struct outcome *outcome)
 {
     struct check_stats *stats = &outcome->stats;

@@ -51,8 +51,7 @@ struct savefile_reader {
 /* Opens a file. Returns 0, or -1 with errno set (EBADMSG: no regular file, or too short). */
 int savefile_open(struct savefile_reader *reader, const char *path);
 
-/* Takes exactly `size` bytes. Returns false if fewer are left or the file cannot be read, and from then on
- * always. */
+/* Takes exactly `size` bytes. If that fails, returns false, and from then on always. */
 bool savefile_take(struct savefile_reader *reader, void *bytes, size_t size);
 bool savefile_take_number(struct savefile_reader *reader, uint64_t *number);
 

@@ -15,8 +15,7 @@ struct share;
 struct share_piece;
 struct stack;
 
-/* Counts of the last layers of the sets of run constants before the present one: sums, and the largest
- * depth. */
+/* Of the last layers of the sets of run constants before the present one: sums, and the largest depth. */
 struct search_sums {
     uint64_t states, transitions, depth;
 };

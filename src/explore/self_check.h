@@ -31,8 +31,8 @@ static inline bool distrust_is_due(const struct search *search, uint64_t every, 
 
 /* Does a step twice from the world's present state, and once more without names that the recipe does not look
  * at, if it gets such names. Checks that the fingerprint behind each is `expected` (without renaming), and
- * that the first writes to no block without a mark. Stops at the first check that fails. Restores the present
- * state. Returns false if a check fails; search->wrong says which. Checks nothing if memory is short. */
+ * that the first writes to no block without a mark. Restores the present state. Returns false if a check
+ * fails; search->wrong says which. Checks nothing if memory is short. */
 bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected);
 
 /* Does a step that may go before all others (persistent_set.h) before and behind each other enabled action.

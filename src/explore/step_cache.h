@@ -51,8 +51,7 @@ struct memo_state {
 
 /* ---- entries: `group` is a process, or the number of processes for actions of no process ---- */
 
-/* Returns the key of a group's entry for this state, and prefetches the slot of the hash table that
- * memo_entry() reads first. */
+/* Returns the key of a group's entry for this state, and prefetches what memo_entry() reads first. */
 uint64_t memo_ask(const struct memo *memo, int group, const struct memo_state *state);
 
 /* Returns the entry found or added last for this group. MEMO_NONE if there is none, or if the group's scope

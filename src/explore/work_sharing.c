@@ -207,7 +207,7 @@ static bool stack_of_piece(struct stack *stack, const struct share_piece *piece)
     return well;
 }
 
-/* Collects the work that is left, of workers and in pieces. Returns false if some of it is lost, or cannot be
+/* Collects the work that is left, of workers and in pieces. Returns false if some is lost, or cannot be
  * read. */
 static bool collect_stacks(const struct share *share, struct stack *stacks, int *count)
 {

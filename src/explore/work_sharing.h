@@ -27,8 +27,8 @@ bool share_is_hungry(const struct share *share);
 /* Offers a piece to the other workers. Returns false if there is no room. */
 bool share_put(struct share *share, const struct share_piece *piece);
 
-/* Returns true when the search is to end: by a violation, a failed check, a limit of a worker, the user, or
- * for lack of work. */
+/* Returns true when the search is to end: a worker has a result or met a limit, the user stopped it, or no
+ * work is left. */
 bool share_is_over(const struct share *share);
 
 /* Returns true while all workers are to stand still for a checkpoint. */

@@ -342,8 +342,8 @@ static uint32_t close_cuts(struct canon *canon, uint32_t used)
     return padded;
 }
 
-/* Fills in a part's list, and the scratch with the block's other bytes. Returns the number of bytes in the
- * scratch. */
+/* Fills in a part's list, and the scratch with the block's other bytes. Returns their number, blanks
+ * included. */
 static uint32_t show_block(struct canon *canon, int block, struct canon_part *part)
 {
     canon->block = arena_at(canon->arena, block);

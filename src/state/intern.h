@@ -22,8 +22,7 @@ void intern_close(struct intern *intern);
  * numbers. */
 uint32_t intern_take(struct intern *intern, int block);
 
-/* Writes a content of this block into it. No block of the arena may be marked before, and none is
- * afterwards. */
+/* Writes a content of this block into it. No block of the arena is marked before, and none afterwards. */
 void intern_put(const struct intern *intern, int block, uint32_t number);
 
 uint64_t intern_hash(const struct intern *intern, uint32_t number);

@@ -285,7 +285,7 @@ bool visited_reserve(struct visited *visited, uint64_t count)
     return visited->full >= count;
 }
 
-/* Makes the table grow while all other workers rest. A table that cannot grow is filled to fifteen
+/* Makes the table grow while all other workers rest. If it cannot grow, it is filled to fifteen
  * sixteenths. */
 static void grow(struct visited *visited)
 {
