@@ -15,15 +15,16 @@
  *   CHECKING      -> LISTING        on_checked: the node is of this session; if not, CREATING with a new id
  *   LISTING       -> HELD           on_listed: no contender is before the attempt's node
  *                 -> WATCHING       on_listed: the nearest predecessor is known
- *                 -> CREATING       on_listed: the node was deleted by another client
+ *                 -> CREATING       on_listed: the node or its directory was deleted by another client
  *   WATCHING      -> WAITING        on_watched: the watch stands
  *                 -> LISTING        on_watched: the predecessor is gone, and the get left no watch (F66)
  *   WAITING       -> SYNCING        attempt_woken: a wake-up is a hint, not a grant
  *   HELD          -> DELETING       the last release
- *   any, ended    -> UNWATCHING, SYNCING, SEARCHING, DELETING as needed (clean_up), then DONE
+ *   any, ended    -> UNWATCHING, SYNCING, SEARCHING, CHECKING, DELETING as needed (clean_up), then DONE
  *   any           -> CREATING       attempt_session_lost, if a caller waits; else DONE
  *
- * A request is under way in every state but WAITING, HELD and DONE, unless `stalled`: then the next
+ * After a lost answer, SEARCHING, LISTING and WATCHING go to SYNCING. Defects add further steps. Without a
+ * defect, a request is under way in every state but WAITING, HELD and DONE, unless `stalled`: then the next
  * CONNECTED, or the timer `retry`, sends it. */
 #include "broken/textbook.h"
 #include <lockstep/error.h>
@@ -99,8 +100,8 @@ static const char *key_of(const char *name)
     return key;
 }
 
-/* Takes the number of a name that begins with the attempt's id. Of a used-up counter it may have a sign, and
- * is still needed to delete the node. */
+/* Takes the sequence number from the name, or the path, of the attempt's node. If the counter is used up, the
+ * number may be negative, and is still needed to delete the node. */
 static void take_name(struct attempt *attempt, const char *name)
 {
     attempt->named = true;
@@ -135,8 +136,7 @@ void attempt_finish(struct attempt *attempt)
     attempt->stalled = false;
 }
 
-/* Ends an attempt. If a release is under way, reports FREED with `rc`, except with frees_silently after the
- * loss of the session. */
+/* Ends an attempt. If a release is under way, reports FREED with `rc`, unless frees_silently prevents it. */
 static void finish_release(struct attempt *attempt, int rc)
 {
     bool silent = textbook_defects_of(attempt->book)->frees_silently && !attempt->book->session;
@@ -148,7 +148,8 @@ static void finish_release(struct attempt *attempt, int rc)
     attempt_finish(attempt);
 }
 
-/* Removes the watch, and then the node, of an ended attempt. No request of the attempt is under way. */
+/* Takes the next step to remove the watch, and then the node, of an ended attempt; ends the attempt if
+ * nothing is left. No request of the attempt may be under way. */
 static void clean_up(struct attempt *attempt)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
@@ -206,7 +207,7 @@ static void leave(struct textbook *book)
     ls_env_callback_leave(env);
 }
 
-/* Returns whether the answer was lost: the request was executed or not (F9, F79, F106). */
+/* Returns whether the answer was lost: the request may or may not have been executed (F9, F79, F106). */
 static bool is_loss(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZSESSIONMOVED || rc == ZCLOSING ||
@@ -235,8 +236,8 @@ static void wait_for_session(struct attempt *attempt, enum attempt_state state)
     attempt->stalled = true;
 }
 
-/* Handles a lost answer and the end of the session: the attempt sends the request of `again` later, or a try
- * fails. Returns false for any other code, which is the caller's to handle. */
+/* Handles a lost answer and a dead session: the attempt goes to the state `again`, or a try fails after a
+ * lost answer. Returns false for any other code, which is the caller's to handle. */
 static bool handled(struct attempt *attempt, int rc, enum attempt_state again)
 {
     if (is_dead(rc)) {
@@ -332,8 +333,8 @@ static int issue_create(struct attempt *attempt)
                         ZOO_EPHEMERAL_SEQUENTIAL, on_created, attempt);
 }
 
-/* Returns the length of the shortest ancestor that is longer than parent_end, where 0 means no ancestor yet
- * and 1 means "/" (of a chroot). */
+/* Returns the length of the shortest path that begins the lock's path, or is it, and is longer than
+ * parent_end. The parent_end 0 (nothing yet) and 1 ("/" of a chroot) are shorter than any of them. */
 static size_t next_end(const struct attempt *attempt)
 {
     const char *path = lock_path(attempt);
@@ -616,7 +617,8 @@ static void on_listed(int rc, const struct String_vector *children, const void *
     leave(book);
 }
 
-/* The watcher of all nodes. The context is the state, and the path tells which attempts are concerned. */
+/* The watcher of all watches on nodes. The context is the state. The path of an event tells which attempts it
+ * concerns; a session event concerns all. */
 static void on_watch(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
     struct textbook *book = ctx;
@@ -732,8 +734,8 @@ static void on_unwatched(int rc, const void *data)
     leave(book);
 }
 
-/* Returns whether another attempt of this process needs a watch on this node. All watches share one context,
- * and the client library keeps each pair of path and context once, so the watch stays then. */
+/* Returns whether another attempt of this process needs a watch on this node. The client library has one
+ * watch for both, because function and context are the same, so it must stay then. */
 static bool is_shared(const struct attempt *attempt)
 {
     for (const struct attempt *other = attempt->book->first; other; other = other->next)
@@ -767,8 +769,7 @@ static int freed_code(int rc)
     return is_loss(rc) ? LS_EUNSURE : rc == ZNOAUTH ? LS_ENOAUTH : LS_EZK;
 }
 
-/* Handles the answer to a delete. After a lost answer the delete is repeated (F82, F83), unless a defect
- * gives up. */
+/* Handles the answer to a delete. Without a defect, repeats the delete after a lost answer (F82, F83). */
 static void deleted(struct attempt *attempt, int rc)
 {
     const struct textbook_defects *defects = textbook_defects_of(attempt->book);
@@ -845,7 +846,8 @@ static void on_retry(void *ctx)
 }
 
 /* Handles a call that the client refused, so no callback comes (F16), or a sync that the server refused. The
- * timer `retry` repeats it, except after bad arguments, or if the watch to remove is gone. */
+ * timer `retry` repeats it, but not after bad arguments while a caller waits, or if the watch to remove is
+ * gone. */
 static void refused(struct attempt *attempt, int rc)
 {
     attempt->busy = 0;

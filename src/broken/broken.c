@@ -119,13 +119,13 @@ const struct textbook_defects textbook_variants[VARIANTS] = {
 #undef DEFECTS
 };
 
-/* Returns whether the recipe has canon(). Three recipes hand out other numbers than zxids as fencing tokens,
- * which a renaming would compare with zxids. One recipe depends on the order of an unsorted list. */
+/* Is true if the recipe has canon(). Three recipes hand out other numbers than whole zxids as fencing tokens,
+ * but a renaming ranks tokens among zxids. One recipe depends on the order of an unsorted list. */
 #define SHOWS_NUMBERS(id)                                                                                    \
     (VARIANT_##id != VARIANT_session_token && VARIANT_##id != VARIANT_sequence_token &&                      \
      VARIANT_##id != VARIANT_narrow_token && VARIANT_##id != VARIANT_no_sort)
 
-/* A recipe's functions get no context, so each variant has a start() of its own, which knows its number. */
+/* Each variant has a start() of its own, because no argument of start() names the variant. */
 #define RECIPE(id, recipe_name, broken_property, recipe_summary)                                             \
     {                                                                                                        \
         .name = (recipe_name), .summary = (recipe_summary), .breaks = (broken_property),                     \

@@ -31,8 +31,7 @@ void textbook_begin(struct textbook *book, struct outbox *out)
     book->out = out;
 }
 
-/* Frees the attempts in ATTEMPT_DONE without callbacks to come. Reports IDLE if that ends the last
- * clean-up. */
+/* Frees done attempts without callbacks to come. Reports IDLE if that ends the last clean-up. */
 static void reap(struct textbook *book)
 {
     bool cleaned = false, cleaning = false;
@@ -161,7 +160,7 @@ static void on_connected(struct textbook *book)
     int64_t session = zoo_client_id(book->zh)->client_id;
     if (book->session && book->session != session) {
         /* A server has given this handle a new session without an event (Z44). Requests that wait in the
-         * handle would be done in the new session. */
+         * handle would be done in the new session, so the handle is replaced. */
         session_lost(book);
         ls_env_timer_start(book->env, &book->reopen, "reopen-timer", REOPEN_MS, on_reopen, book);
         return;
@@ -246,8 +245,7 @@ void textbook_stop(void *state)
     ls_env_unlock(env);
 }
 
-/* Returns the attempt of an owner: with `held` the one that is held, otherwise the pending one; NULL if there
- * is none. */
+/* Returns the attempt of an owner, NULL if there is none: with `held` the held one, else the pending one. */
 static struct attempt *find(const struct textbook *book, int lock, int owner, bool held)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
@@ -314,7 +312,7 @@ static struct attempt *new_attempt(struct textbook *book, int lock, int owner)
     return attempt;
 }
 
-/* Returns an attempt of this owner that is released and has not deleted its node yet (keeps_for_itself). */
+/* Returns this owner's attempt that is released and still HELD (keeps_for_itself); NULL if there is none. */
 static struct attempt *find_kept(const struct textbook *book, int lock, int owner)
 {
     for (struct attempt *attempt = book->first; attempt; attempt = attempt->next)
@@ -438,9 +436,9 @@ int textbook_release(void *state, int lock, int owner)
     return rc;
 }
 
-/* A holder believes while it is connected, for half of the session timeout after its last create or sync was
- * sent. The server counts the timeout from the arrival of that request, so the session outlives the
- * belief. */
+/* Without a defect, a holder believes while it is connected, for half of the session timeout after its last
+ * create or sync was sent. The server counts the timeout from the arrival of that request or of a later one,
+ * so the session outlives the belief. */
 enum ls_belief textbook_query(const void *state, int lock, int owner)
 {
     const struct textbook *book = state;

@@ -3,10 +3,11 @@
 
 /* The textbook mutex, and the defects that can be planted into it.
  *
- * Without a defect it is a correct reentrant mutex in the plainest form. Each acquire has an ephemeral
- * sequential node with a new id in its name. After a lost answer the node is searched by that id. A watch
- * stands on the nearest predecessor. The textbook differs from the library's mutex on purpose: one request at
- * a time, a clean-up that is part of the attempt, no back-off.
+ * Without a defect it is a correct reentrant mutex in the plainest form. An acquire of an owner without a
+ * hold creates an ephemeral sequential node with a new id in its name. If the answer to the create is lost,
+ * the node is searched by that id. A watch stands on the nearest predecessor. The textbook differs from the
+ * library's mutex on purpose: an attempt has one request at a time, cleans up itself, and repeats refused
+ * calls at a fixed interval.
  *
  * Its fields point to no code, and to no constant but the configuration: an index names the defect, and the
  * context of all watches is the state itself. */
@@ -16,7 +17,7 @@
 #include <lockstep/recipe.h>
 #include <zookeeper/zookeeper.h>
 
-/* Each flag has its summary in BROKEN_LIST (broken.c). The comments here say more, or cite a rule or bug. */
+/* Each flag has its summary in BROKEN_LIST (broken.c). A comment here says more, or cites a rule or bug. */
 struct textbook_defects {
     /* The line. */
     bool trusts_first_child;  /* F57 */
@@ -70,7 +71,7 @@ struct textbook_defects {
     bool hides_suspension;
     bool misses_early_events; /* ignores events before zookeeper_init() has returned (F19) */
     bool waits_for_answers;   /* after a lost session, waits for answers that a close may drop (F21) */
-    /* also waits for the answer to a call that was refused because the session is dead (F16, F45) */
+    /* as waits_for_answers; also waits for the answer to a call refused with ZINVALIDSTATE (F16, F45) */
     bool trusts_calls;
     bool asks_nobody;
     bool fails_at_once; /* answers LS_ECLOSED */
@@ -194,7 +195,8 @@ void textbook_grant(struct attempt *attempt);
 
 /* ---- attempt.c: the state machine; the mutex is held ---- */
 
-/* Enters a state and sends its request, or waits for a connection to send it. */
+/* Enters a state that has a request, and sends the request; without a connection, the request waits for
+ * one. */
 void attempt_go(struct attempt *attempt, enum attempt_state state);
 
 /* Cleans an attempt up whose acquire was answered without the lock. */
@@ -203,7 +205,7 @@ void attempt_abandon(struct attempt *attempt);
 /* Reports FAILED with `rc`, and cleans up. */
 void attempt_fail(struct attempt *attempt, int rc);
 
-/* Handles the end of the session, with which all nodes and watches of the attempt have ended. */
+/* Handles the end of the session: the attempt begins again if a caller waits for it, else it ends. */
 void attempt_session_lost(struct attempt *attempt);
 
 /* Handles a new connection: a stalled attempt goes on. */
@@ -218,10 +220,12 @@ void attempt_suspended(struct attempt *attempt);
 /* Handles a call of the watcher for a waiting attempt, `by_session` for a session event. */
 void attempt_woken(struct attempt *attempt, bool by_session);
 
-/* Makes *op the check that the attempt's node exists. Returns LS_EOVERFLOW if the path does not fit. */
+/* Makes *op a check that the attempt's node exists (guards_directory: the lock's directory). Writes its path
+ * to `path`. Returns LS_OK, or LS_EOVERFLOW if the path does not fit. */
 int attempt_guard(const struct attempt *attempt, zoo_op_t *op, char *path, size_t size);
 
-/* Returns the sequence number of a contender; -1 if the name is none; -2 if the counter is used up (F49). */
+/* Returns the number in a contender's name; -1 if it is no contender's; -2 if the counter is used up
+ * (F49). */
 int64_t attempt_sequence_of(const char *name);
 
 /* Stops the attempt's timers, and makes it ATTEMPT_DONE. */

@@ -18,8 +18,9 @@ static bool is_about_waiting(int position)
     return (lasso_properties() >> position & 1) != 0;
 }
 
-/* Chooses the promise: the user's; or else that in the trace's line `found`; or else the first violated one
- * that the scenario does not declare. */
+/* Returns the position of the promise: the user's; or else that in the trace's line `found`, if it is
+ * violated. Or else the first of check_violated(), among those that the scenario does not declare, if there
+ * are any. -1 = none. */
 static int choose(const struct explain_case *c, const char *property)
 {
     int found = check_position(c->trace->found), violated[CHECK_PROPERTIES_MAX];
@@ -34,8 +35,8 @@ static int choose(const struct explain_case *c, const char *property)
     return check_violated(&c->story.stats, mask, violated) > 0 ? violated[0] : -1;
 }
 
-/* Returns the number of choices up to the violation. A promise about waiting is violated behind the last
- * action before the first mark. */
+/* Returns the number of choices up to the violation. For a promise about waiting, returns the number of
+ * choices before the first mark. */
 static int last_choice(const struct explain_case *c)
 {
     int last = 0;
@@ -101,8 +102,8 @@ static void make_model(struct explain_case *c, const struct run_setup *of_trace)
     c->setup.careful = false;
 }
 
-/* Steps of the system, faults that a budget pays for and free ends of sessions are in the lists of the world,
- * and no acts of the script. */
+/* Returns whether a choice is an act of the script. Steps of the system, faults that have a budget, and free
+ * expiries are none: world_actions() lists them. */
 static bool is_act(const struct story_choice *choice)
 {
     bool listed = action_has(&choice->action, TRAIT_SYSTEM) || world_fault_of(&choice->action) >= 0;
@@ -148,8 +149,8 @@ static enum explain_result out_of_memory(const struct explain_case *c, struct in
     return EXPLAIN_UNFIT;
 }
 
-/* Returns the waiter that the first mark calls hopeless, by its place in waiters_list(); -1 = no mark
- * does. */
+/* Returns the waiter that a mark calls hopeless, by its place in waiters_list(); of several marks, the first
+ * counts. -1 = no mark does. */
 static int marked_waiter(const struct explain_case *c)
 {
     int waiter = -1;
@@ -159,7 +160,7 @@ static int marked_waiter(const struct explain_case *c)
     return waiter;
 }
 
-/* Sets the waiter that has to be served: the marked one, or the first that waits at the end. */
+/* Sets the waiter that has to be served: the marked one, or else the first that waits at the violation. */
 static void find_waiter(struct explain_case *c)
 {
     struct waiter list[WAITERS_MAX];
@@ -242,7 +243,7 @@ int case_follow_without(struct explain_case *c, int choices, int without)
     return choices;
 }
 
-/* Returns whether the promise is violated at a rest at which a caller can still act. */
+/* Returns whether the last choice judges the world at rest, and an action with TRAIT_MOVES is enabled. */
 static bool pauses(struct explain_case *c)
 {
     static struct action enabled[WORLD_ACTIONS_MAX];

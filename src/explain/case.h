@@ -3,8 +3,8 @@
 
 /* A run that is to be explained, and the world in which its alternatives are searched.
  *
- * The world judges the one promise, and has as fault budgets the faults of the run: how many of each kind. A
- * directed run has its script besides, see futures.h. */
+ * The world judges the one promise, and has as fault budgets the number of faults of each kind in the run, up
+ * to the violation. A directed run has its script besides, see futures.h. */
 #ifndef EXPLAIN_CASE_H
 #define EXPLAIN_CASE_H
 
@@ -35,28 +35,29 @@ enum explain_result case_open(struct explain_case *c, const struct trace *trace,
                               struct input_error *error);
 void case_close(struct explain_case *c);
 
-/* Returns the time to which alternatives are followed in a timed world: three session timeouts behind the
- * violation. By then sessions and leases have ended that no process renews.
- * 0 = the world has no clock. */
+/* Returns the time of the clock, in ms, to which alternatives are followed in a timed world. It is three
+ * session timeouts after the last event up to the violation. 0 = the world has no clock. */
 int64_t case_end_ms(const struct explain_case *c);
 
-/* Prepares the searches of futures; explore_run() may use the world until then. Returns false if memory is
- * short. */
+/* Prepares the searches of futures. Before this call explore_run() may use the world, and after it no more.
+ * Returns false if memory is short. */
 bool case_begin(struct explain_case *c);
 
 /* Begins the run and follows its first `choices` choices. Returns false if one does not fit. */
 bool case_follow(struct explain_case *c, int choices);
 
-/* Does the same without choice `without`, and ends before a choice that does not fit, or breaks the promise.
- * Returns the number of choices that it came to, at most `choices`. */
+/* Begins the run and follows its first `choices` choices but for `without`, up to one that does not fit or
+ * breaks the promise. Returns the number of choices before that one, or `choices` if there is none. If the
+ * result is less than `choices`, the world is in an unspecified state. */
 int case_follow_without(struct explain_case *c, int choices, int without);
 
-/* Returns the script behind so many choices, without the act of choice `without` (-1 = with all). With
- * `faults` false, has no faults. `list` has room for c->acts. */
+/* Returns the acts of the script behind the first `choices` choices, without the act of choice `without` (-1
+ * = with all). If `faults` is false, leaves out faults. `list` must have room for c->acts. */
 struct script case_script(const struct explain_case *c, int choices, int without, bool faults,
                           struct action *list);
 
-/* Adds the faults with a budget of the choices from `first` to the violation, without choice `without`. */
+/* Sets `budget` to the numbers of faults among the choices from `first` to the violation, without choice
+ * `without`. Faults that no budget pays for do not count. */
 void case_budget(const struct explain_case *c, int first, int without, uint8_t budget[WORLD_FAULTS]);
 
 /* Sets what may be bought from now on. */

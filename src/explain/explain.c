@@ -43,7 +43,8 @@ static bool is_late(void *ctx)
 
 /* ---- the shorter run ---- */
 
-/* Shrinks a trace. Leaves *shorter as it is if the run cannot be shrunk: it is explained as it stands. */
+/* Shrinks a trace into *shorter, and sets *is_shorter; leaves both as they are if the trace cannot be shrunk.
+ * Returns EXPLAIN_HOLDS if the trace violates nothing, else EXPLAIN_DONE. */
 static enum explain_result shrink(const struct trace *trace, const char *property,
                                   struct futures_bounds bounds, struct trace *shorter, bool *is_shorter,
                                   struct explanation *e, struct input_error *error)

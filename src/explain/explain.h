@@ -15,13 +15,13 @@
 #define EXPLAIN_FAULTS_MAX 32
 #define EXPLAIN_STALE_MAX 8
 #define EXPLAIN_TEXT_MAX 400
-#define EXPLAIN_RUNS_STATES_MAX 500000 /* of searches of src/explore, which are some ten times faster */
+#define EXPLAIN_RUNS_STATES_MAX 500000 /* default bound of a search of src/explore, in states */
 
 /* The runs that a check looked through. */
 enum explain_scope {
     EXPLAIN_NOTHING,  /* none: the check was not needed */
     EXPLAIN_SCENARIO, /* all runs of the scenario */
-    EXPLAIN_SCRIPT,   /* all orders of the script's acts, and of all other steps, from the beginning */
+    EXPLAIN_SCRIPT,   /* all runs in which each process does its acts of the script in their order */
     EXPLAIN_PREFIX,   /* all continuations of the run up to a step */
 };
 
@@ -120,12 +120,13 @@ enum explain_result {
     EXPLAIN_UNFIT, /* the trace cannot be replayed here, or memory is short; *error says why */
 };
 
-/* Explains the violation of a trace. Fills in *explanation unless the result is EXPLAIN_HOLDS or
+/* Explains the violation of a trace. *explanation is complete unless the result is EXPLAIN_HOLDS or
  * EXPLAIN_UNFIT. */
 enum explain_result explain_trace(const struct trace *trace, const struct explain_options *options,
                                   struct explanation *explanation, struct input_error *error);
 
-/* Write the explanation: sentences, or one JSON object. Return 0, or -1 if memory is short. */
+/* Write the explanation as sentences, or as one JSON object. explain_write_json() returns 0, or -1 if memory
+ * is short. */
 void explain_write(FILE *out, const struct explanation *explanation);
 int explain_write_json(FILE *out, const struct explanation *explanation);
 

@@ -92,8 +92,8 @@ static void take(const struct futures_found *found, int64_t until_ms, struct exp
     check->limit = found->limit;
 }
 
-/* Searches all continuations of the first `choices` choices, with these faults. `without`: index of a choice
- * that must not happen. -1 = all may; -2 = no fault may. */
+/* Searches all continuations of the first `choices` choices, with the faults of `budget`. `without`: index of
+ * a choice whose act is left out of the script. -1 = none; -2 = all faults of the script. */
 static void search_behind(struct explain_case *c, int choices, int without,
                           const uint8_t budget[WORLD_FAULTS], struct futures_bounds bounds,
                           struct explain_check *check)

@@ -21,7 +21,7 @@
 #define FIRST_SLOTS 4096 /* a power of two */
 #define LISTS (WORLD_PROCESSES_MAX + 1)
 
-/* Position in the script: how many acts of each process are done, and of no process in the last place. */
+/* Position in the script: how many acts of each process are passed, and of no process in the last place. */
 struct place {
     uint16_t done[LISTS];
 };
@@ -264,7 +264,7 @@ static bool is_violated(const struct futures *f)
     return (f->run->stats.violated >> f->position & 1) != 0;
 }
 
-/* Only the first violation of a run is found, so that of another branch must be forgotten. */
+/* Restores the violations of the state where the search began: one of another branch must not count. */
 static void forget_violation(struct futures *f)
 {
     f->run->stats.violated = f->violated;
@@ -301,13 +301,14 @@ static bool moves(const struct action *actions, int count)
     return false;
 }
 
-/* Judges the state at rest. Judges may write to it. Returns whether the world is at rest. */
+/* If the world is at rest, judges it and returns true. Judges may write to their block. */
 static bool rests(struct futures *f)
 {
     return world_at_rest(f->run->world) && world_rest(f->run->world);
 }
 
-/* Handles the end of a run, `steps` from the first state. Returns whether nothing is to be done behind it. */
+/* Judges the present state if it is at rest. If the state, `steps` from the first one, answers the question,
+ * ends the search. Returns whether no step is to be done from this state. */
 static bool ends(struct futures *f, size_t steps, int count, int acts)
 {
     LS_ASSERT(acts >= 0 && acts <= count);
@@ -329,7 +330,8 @@ static bool ends(struct futures *f, size_t steps, int count, int acts)
     return (rest && !moving && world_get_options(f->run->world)->timed) || late || f->over;
 }
 
-/* Puts the present state at the end of the path, unless it was visited before or is an end. */
+/* Puts the present state at the end of the path, unless it was visited before, is an end, or the search
+ * ends. */
 static void visit(struct futures *f, struct place place)
 {
     struct world *world = f->run->world;
@@ -358,7 +360,7 @@ static void visit(struct futures *f, struct place place)
     f->node[f->depth++] = node;
 }
 
-/* Returns whether the known state is on the path, and a caller acts between it and the end of the path. */
+/* Returns whether the state with this key is on the path, and a caller acts between it and the path's end. */
 static bool closes_circle(const struct futures *f, uint64_t key)
 {
     bool calls = false;
@@ -501,7 +503,8 @@ void futures_keep_unharmed(struct futures *futures, const struct script *script,
     world_image_free(here);
 }
 
-/* Asks both questions about the present state. No event breaks a promise about waiting for ever. */
+/* Asks both questions about the present state, the second without new faults. Of a promise about waiting for
+ * ever, asks only the second: no event breaks it. */
 static void ask_both(struct futures *futures, const struct script *script, struct futures_bounds bounds,
                      struct futures_behind *found)
 {

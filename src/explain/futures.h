@@ -4,8 +4,16 @@
 /* The futures of a state: a bounded search of its continuations, for one promise (docs/design/explain.md).
  *
  * Two questions can be asked. *Does a continuation break the promise?* The search ends at the first one that
- * does. *Does a continuation keep it?* The search ends at the first one that comes to its end. At the end of
- * a run the world is at rest and is judged there, and no caller has a step left. */
+ * does. *Does a continuation keep it?* The search ends at the first one that comes to its end without
+ * breaking it. A continuation ends
+ *
+ * - where the world is at rest and is judged, and no caller has a step left;
+ * - where no action is enabled;
+ * - behind the bound `until_ms`;
+ * - if a program is endless, where a circle closes in which a caller acts.
+ *
+ * For a promise about waiting, a continuation instead ends where the waiter waits no more, or in such a
+ * circle. */
 #ifndef EXPLAIN_FUTURES_H
 #define EXPLAIN_FUTURES_H
 
@@ -13,8 +21,9 @@
 
 #define FUTURES_STATES_MAX 100000 /* default bound of a search, in states */
 
-/* The acts of a directed run that are still to come: verbs of callers, and faults that no budget pays. In
- * every continuation the acts of one process happen in this order, each at any moment. */
+/* The acts of a directed run that are still to come: verbs of callers, faults that no budget pays for, and
+ * ends of faults. In each continuation the acts of one process happen in this order, each at any moment at
+ * which it is enabled. The end of a fault that has ended already is left out. */
 struct script {
     const struct action *action; /* the caller's; NULL if `count` is 0 */
     int count;
@@ -51,34 +60,33 @@ struct futures;
 struct futures *futures_open(struct run *run, int position, int waiter);
 void futures_close(struct futures *futures);
 
-/* From now on a state at rest is judged although a caller can act in it. A search of all runs does not judge
- * such a state, but a random or shrunk run does, if its callers pause there. */
+/* From now on, also judges a state at rest in which a caller can act. */
 void futures_judge_each_rest(struct futures *futures);
 
-/* Return whether a continuation of the present state breaks the promise, or keeps it. No step of `script` is
- * done yet. The run is in its present state again afterwards, with its findings. Faults are those that are
- * left in the budgets of the state. */
+/* Find out whether a continuation of the present state breaks the promise, or keeps it. No act of `script` is
+ * done yet. Faults are those that are left in the budgets of the state. The run is in its present state again
+ * afterwards, with its findings. */
 void futures_break(struct futures *futures, const struct script *script, struct futures_bounds bounds,
                    struct futures_found *found);
 void futures_keep(struct futures *futures, const struct script *script, struct futures_bounds bounds,
                   struct futures_found *found);
 
-/* As futures_keep() without new faults: ends the budgets first. If the answer is FUTURES_NONE, later calls
- * know that no state of this search has a continuation that keeps the promise. `left` names the first step of
- * the script that is left; scripts of all calls are tails of one script. */
+/* Does what futures_keep() does without new faults: ends the budgets first. If the answer is FUTURES_NONE,
+ * later calls of this function take each state of this search for one without a continuation that keeps the
+ * promise. Scripts of such calls must be tails of one script. */
 void futures_keep_unharmed(struct futures *futures, const struct script *script, struct futures_bounds bounds,
                            struct futures_found *found);
 
 struct futures_behind {
     bool at_once; /* the action itself breaks the promise; nothing was searched */
-    /* Does a continuation break it, with the faults that are left? Of a promise about waiting: undecided. */
+    /* Does a continuation break the promise, with the faults left? Undecided for a promise about waiting. */
     struct futures_found breaks;
     struct futures_found keeps; /* does a continuation without new faults keep it? */
 };
 
 /* Searches behind an enabled action of the present state, in which the promise is not violated. `script`: the
- * acts of a directed run behind the action. Prints nothing. The run is in its present state again afterwards,
- * with its findings. */
+ * acts of a directed run behind the action. The run is in its present state again afterwards, with its
+ * findings. */
 void futures_behind(struct futures *futures, const struct action *choice, const struct script *script,
                     struct futures_bounds bounds, struct futures_behind *found);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The last moment: from the violation back to the beginning, until some continuation without new faults keeps
- * the promise. The states behind later choices are known to have none, so they are searched once. */
+/* The last moment: searches from the violation back to the beginning, until some continuation without new
+ * faults keeps the promise. States behind later choices are known to have no such continuation, so they are
+ * not searched again. */
 #include "explain/parts.h"
 
 #include "base/assert.h"

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* A fault that is postponed: the run goes on without it up to a step, and from there on it may happen at any
- * moment. Behind a later step fewer runs are left, so the first step behind which none breaks the promise is
- * found by halving. */
+ * moment. Behind a later step fewer runs are left, so halving finds the first step behind which none breaks
+ * the promise. An undecided search counts as if some run did. */
 #include "explain/parts.h"
 
 #include "base/assert.h"
@@ -22,7 +22,8 @@ static uint64_t step_of(const struct explain_case *c, int choices)
     return c->story.choice[choices].step;
 }
 
-/* Searches continuations of the first `choices` choices without choice `fault`, which may happen later. */
+/* Searches for a continuation that breaks the promise behind the first `choices` choices without choice
+ * `fault`. That fault may happen in the continuation. */
 static void search_behind(struct explain_case *c, int choices, int fault, struct futures_bounds bounds,
                           struct explain_check *check)
 {
@@ -55,7 +56,8 @@ static void keep(const struct explain_case *c, int choices, const struct explain
     snprintf(fault->later_label, sizeof fault->later_label, "%s", c->story.choice[choices].label);
 }
 
-/* Behind `harmful` the fault may break the promise, and behind `harmless` it does not. */
+/* Looks for the first choice behind `choice` behind which the postponed fault does no harm. Behind `harmless`
+ * it is known to do none. */
 static void halve(struct explain_case *c, struct explain_fault *fault, int choice, int harmless,
                   struct futures_bounds bounds)
 {

@@ -2,7 +2,7 @@
  * Copyright the lockstep authors */
 
 /* Knowledge that was stale at the violation. A ledger of the coordinator's facts stands beside what each
- * process was told, both from events. The sentences are the differences between the two at the end. */
+ * process was told, both from events and labels. The sentences are differences between the two at the end. */
 #include "explain/parts.h"
 
 #include "base/array.h"
@@ -18,7 +18,7 @@ struct fact_node {
     int64_t number; /* its czxid */
     int64_t session;
     uint64_t made, gone;  /* steps; `gone` is valid if `is_gone` */
-    uint64_t lost, heard; /* step at which the answer to its creation was lost, or heard; 0 = not so */
+    uint64_t lost, heard; /* steps: the answer to its creation was lost; its process knew of it; 0 = not so */
     uint8_t process, lock;
     int32_t role;
     bool is_gone;
@@ -38,7 +38,7 @@ struct fact_watch {
     uint8_t process, lock;
 };
 
-/* A pair of a process and a lock, over its owners: the last one that asked counts. */
+/* A pair of a process and a lock. Each step is that of the last such event of any of its owners. */
 struct fact_claim {
     uint64_t asked, ended,
         believes;          /* steps; `believes` = 1 + the step since which it believes, 0 = it does not */
@@ -311,7 +311,7 @@ static bool is_answer_to(const struct story_choice *choice, int request)
            strcmp(choice->label + size - length, word) == 0;
 }
 
-/* An answer to a create is about the oldest node of the process that has no answer yet. */
+/* An answer to a create is taken to be about the oldest contender of the process that has no answer yet. */
 static void hear_of_node(struct facts *f, const struct story_choice *choice)
 {
     LS_ASSERT(choice->step > 0);
@@ -327,7 +327,7 @@ static void hear_of_node(struct facts *f, const struct story_choice *choice)
     }
 }
 
-/* Returns the last step before `index` in which a server read such a request of the process; 0 = none. */
+/* Returns the last step before choice `index` in which a server read such a request of its process; or 0. */
 static uint64_t read_at(const struct facts *f, int index, int request)
 {
     const struct story *story = &f->c->story;
@@ -356,8 +356,8 @@ static void hear_of_line(struct facts *f, int index)
     }
 }
 
-/* Returns whether the label of an answer does not name its request. Such an answer is taken for one to a
- * create: at worst a node counts as known. */
+/* Returns whether the choice delivers an answer whose label does not name the request. Such an answer is
+ * taken for one to a create: at worst a node counts as known. */
 static bool is_answer_to_anything(const struct story_choice *choice)
 {
     static const char WORD[] = " reply";
@@ -398,7 +398,7 @@ static bool is_beside(const struct facts *f, int lock, int other)
            (other < options->locks && strcmp(options->lock_path[lock], options->lock_path[other]) == 0);
 }
 
-/* Returns the number of owners that wait for a lock of the group, or hold one. */
+/* Returns the number of owners of the process that wait or hold, summed over the locks of the group. */
 static int owners_beside(const struct facts *f, int process, int lock)
 {
     int owners = 0;
@@ -457,7 +457,7 @@ static void compare_sessions(struct facts *f, int process)
     }
 }
 
-/* A hold by a node whose session is over, and which is about to go. */
+/* A hold by a node that still stands, and whose session is over, of which its process was told. */
 static void compare_session_of(struct facts *f, const struct fact_node *node, bool holds)
 {
     const struct fact_session *session = session_of(f, node->session);
@@ -493,7 +493,7 @@ static void compare_belief(struct facts *f, int process, int lock)
     }
 }
 
-/* Returns whether a process has more nodes in line than owners that wait or hold. */
+/* Returns whether a process has more contenders at the locks of the group than owners that wait or hold. */
 static bool has_spare_node(const struct facts *f, int process, int lock)
 {
     int standing = 0;
@@ -505,7 +505,7 @@ static bool has_spare_node(const struct facts *f, int process, int lock)
     return standing > owners_beside(f, process, lock);
 }
 
-/* A node of which its process does not know, or which it takes for gone. */
+/* A standing node of which its process does not know, or which it needs no more. */
 static void compare_nodes(struct facts *f, int process)
 {
     for (int i = 0; i < f->nodes; i++) {
@@ -534,7 +534,7 @@ static void compare_nodes(struct facts *f, int process)
     }
 }
 
-/* Returns the last change of the line by another process behind a step; 0 = none. */
+/* Returns the last step behind `step` at which another process's contender came or went; 0 = none. */
 static uint64_t changed_behind(const struct facts *f, int process, int lock, uint64_t step, int *by,
                                bool *gone)
 {
@@ -567,7 +567,8 @@ static void compare_line(struct facts *f, int process, int lock)
     }
 }
 
-/* Returns whether only a watch can tell the process of a change: it is connected, and awaits no answer. */
+/* Returns whether only a watch can tell the process of a change: it is connected and awaits no answer, and
+ * the scenario has no leases. */
 static bool sleeps(const struct facts *f, int process)
 {
     const struct fact_process *of = &f->process[process];

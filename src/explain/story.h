@@ -29,7 +29,8 @@ struct story {
     struct run *run; /* only while it is replayed */
 };
 
-/* Replays a trace into a story, which the caller closes always. Returns the result of the replay. */
+/* Replays a trace into a story, which the caller closes always. Returns the result of the replay;
+ * REPLAY_UNFIT also if memory is short. */
 enum replay_result story_read(struct story *story, const struct trace *trace, struct input_error *error);
 void story_close(struct story *story);
 

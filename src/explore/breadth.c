@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Breadth-first search: all states of one depth come before those of the next, so the first violation found
- * has a shortest run. A state's parent and the action from it are kept, and its block numbers until it is
- * expanded. */
+/* Breadth-first search: all states of one depth are expanded before those of the next depth. So each state is
+ * reached by a shortest path of the steps that are explored. A state's parent and the action from it are
+ * kept, and its block numbers at least until it is expanded. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/assert.h"
@@ -35,8 +35,8 @@ static uint32_t *state_at(const struct wave *w, size_t state)
     return w->waits + (state - w->first) * w->blocks;
 }
 
-/* Moves the frontier to the start of the list if more than half of the list is expanded; else grows the
- * list. */
+/* Makes room for one more state. If the list is full, and more than half of it is expanded, moves the
+ * frontier to the start of the list; else grows the list. */
 static bool make_room_to_wait(struct wave *w)
 {
     LS_ASSERT(w->first <= w->next && w->next <= w->states);
@@ -82,7 +82,7 @@ static bool add_state(struct wave *w, size_t parent, const struct action *action
     return true;
 }
 
-/* Keeps the actions from the first state to this one, and then `last` unless it is NULL. */
+/* Keeps the actions from the first state to this one, and then `last` unless it is NULL, as search->path. */
 static void keep_path(struct wave *w, size_t state, const struct action *last)
 {
     uint64_t length = w->origin[state].depth;

@@ -7,8 +7,7 @@
 
 #define BUILD_ID_MAX 64
 
-/* Writes the version and a hash of the program's file, which contains the built-in recipes, the fakes and the
- * judges. If the file cannot be read, the hash is 0. */
+/* Writes the version and a hash of the program's file. If the file cannot be opened, the hash is 0. */
 void build_id(char text[BUILD_ID_MAX]);
 
 #endif

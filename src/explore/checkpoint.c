@@ -19,7 +19,8 @@
 #define MAGIC_BYTES 16
 #define STACKS_MAX 1000000u
 #define FINGERPRINTS_AT_ONCE 65536u
-#define REST_AFTER 50 /* least pause, in durations of the write before it: checkpoints cost at most 2 % */
+/* Least pause before the next write, in durations of the last one; none if every_s is 0. */
+#define REST_AFTER 50
 
 /* Numbers of a checkpoint, in the order of the file. */
 enum number {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Depth-first search. All new successors of a state are pushed on a stack at once, and the last one is
- * expanded next. A state on the stack waits, is on the path from the first state to the present one, was
- * given to another worker, or was not looked up. */
+/* Depth-first search. All new successors of a state are pushed on a stack at once, and the last state of the
+ * stack that waits is expanded next. A state on the stack waits, is on the path from the first state to the
+ * present one, was given to another worker, or was not looked up. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/assert.h"
@@ -34,7 +34,7 @@ struct descent {
     bool whole;   /* all work that is left is on the stack */
 };
 
-/* Returns the number of steps from the first state of all runs to the present one. */
+/* Returns the number of steps from the first state of all runs to the end of the path. */
 static uint64_t depth_of(const struct descent *d)
 {
     return (d->piece != NULL ? d->piece->length : 0) + d->depth;
@@ -93,8 +93,9 @@ static bool visit(struct descent *d, int successor)
     }
 }
 
-/* For a checkpoint, pushes the successors from `first` on, at which a limit ended the search. The state of
- * `first` may be counted already. --subsume, which takes another order, excludes checkpoints. */
+/* If checkpoints are written, pushes the successors from `first` on, at which a limit has ended the search.
+ * They are unseen, but for `first` if it is counted already. --subsume, which takes another order, excludes
+ * checkpoints. */
 static void leave_unseen(struct descent *d, int first, int count)
 {
     LS_ASSERT(first >= 0 && first < count);
@@ -110,7 +111,7 @@ static void leave_unseen(struct descent *d, int first, int count)
     d->whole = well;
 }
 
-/* Copies the actions of the path's places from 1 to `place` - 1. Returns their number. */
+/* Copies the actions of the places from 1 to `place` - 1 that are on the path. Returns their number. */
 static size_t copy_path(const struct descent *d, struct action *to, size_t place)
 {
     LS_ASSERT(place <= d->places);
@@ -123,7 +124,8 @@ static size_t copy_path(const struct descent *d, struct action *to, size_t place
     return count;
 }
 
-/* Returns all actions to the present state, then `last` unless NULL; to be freed. NULL if memory is short. */
+/* Returns the actions from the first state of all runs to the present one, then `last` unless it is NULL.
+ * Sets *length. The caller frees the list; NULL if memory is short. */
 static struct action *whole_path(const struct descent *d, const struct action *last, size_t *length)
 {
     size_t before = d->piece != NULL ? d->piece->length : 0;
@@ -188,7 +190,8 @@ static bool go_down(struct descent *d)
     d->whole = false;
     int count = expansion_of(d->expansion, state, depth_of(d));
     for (int i = 0; i < count; i++) {
-        /* Faults are listed last; --subsume pushes them first, so that states with more budget go first. */
+        /* a process's faults are listed last, and the last one pushed is expanded first: with --subsume,
+         * states with more budget left are to go first */
         if (!visit(d, d->search->options->subsume ? count - 1 - i : i)) {
             leave_unseen(d, i, count);
             return false;
@@ -198,7 +201,8 @@ static bool go_down(struct descent *d)
     return count >= 0;
 }
 
-/* Expands the last place, or pops it if it is expanded already. Returns false if the search is over. */
+/* Expands the last place if it waits; else pops it. Returns false if the search is over, or no place is
+ * left. */
 static bool advance(struct descent *d)
 {
     if (d->places == 0) {
@@ -234,8 +238,8 @@ static void note_progress(struct descent *d)
 
 /* ---- among several workers ---- */
 
-/* Gives the waiting successors of one state of the path to another worker. That state is the one nearest to
- * the first state that has any, because most work lies below it. The last place of the stack stays. */
+/* Gives the waiting successors of one state of the path, but for the last place of the stack, to another
+ * worker. Takes the state with such successors that is nearest to the first state. */
 static void give_away(struct descent *d)
 {
     static struct share_piece piece;
@@ -265,7 +269,8 @@ static void give_away(struct descent *d)
     }
 }
 
-/* Does the path of a piece, and pushes its untried states, which the giver has counted already. */
+/* Does the path of a piece, and pushes its last state and the states behind its untried actions. The giver
+ * has counted them already. */
 static bool enter_piece(struct descent *d)
 {
     const struct share_piece *piece = d->piece;
@@ -317,7 +322,7 @@ static bool list_stack(const struct descent *d, struct stack *stack)
     return well;
 }
 
-/* Keeps the stack: one worker writes the checkpoint itself, several give their stacks to work_sharing.h. */
+/* Keeps the stack: a single worker writes the checkpoint; one of several gives its stack to share_hold(). */
 static void keep(struct descent *d)
 {
     struct search *search = d->search;
@@ -331,7 +336,7 @@ static void keep(struct descent *d)
     stack_free(&stack);
 }
 
-/* Keeps the stack at the end of the search, if a limit or another worker ended it. */
+/* Keeps the stack for a checkpoint if a limit, or the end of a shared search, ended this search. */
 static void keep_rest(struct descent *d)
 {
     struct search *search = d->search;
@@ -363,7 +368,8 @@ struct again {
     int actions;
 };
 
-/* Does an entry's action behind the path. False if it is not enabled there: the file is not trusted. */
+/* Does an entry's action in the last state of the path. Returns false if it is not enabled there: the file of
+ * a checkpoint is not trusted. */
 static bool do_again(struct again *again, const struct action *action)
 {
     struct descent *d = again->d;
@@ -383,7 +389,8 @@ static bool do_again(struct again *again, const struct action *action)
     return false;
 }
 
-/* Pushes an entry's state. An unseen one is looked up first: dropped if known, still unseen at a limit. */
+/* Pushes an entry's state, but looks up an unseen one first. If it is known, it is not pushed. If a limit
+ * prevents the lookup, it stays unseen. */
 static bool take_back(struct again *again, const struct action *action, enum stack_mark mark,
                       const uint32_t *state, uint64_t fingerprint)
 {
@@ -428,7 +435,8 @@ static bool enter_entry(struct again *again, const struct stack *stack, size_t i
            take_back(again, &action, mark, state, fingerprint);
 }
 
-/* Pushes all entries of a stack, by doing their actions. Nothing that was counted is counted again. */
+/* Does the actions of a stack's entries, and pushes their states (see take_back()). Counts no transition, and
+ * leaves the findings as they were. */
 static bool enter_stack(struct descent *d, const struct stack *stack)
 {
     static struct again again;

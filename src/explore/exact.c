@@ -95,7 +95,8 @@ void exact_close(struct exact *exact)
 }
 
 /* Returns true if the state in exact->packed is stored. Equal bytes are compressed to equal bytes, so
- * compressed states are compared. Sets *twin if a different state has the same fingerprint. */
+ * compressed states are compared. Sets *twin if the look-up meets a different state with the same
+ * fingerprint. */
 static bool is_there(struct exact *exact, uint64_t fingerprint, uint32_t packed_size, bool *twin)
 {
     for (uint32_t at = 0, number; (number = hash_table_next(&exact->numbers, fingerprint, &at)) != 0;) {

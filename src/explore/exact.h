@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The set of states of a search with `--exact`: it compares whole states in place of fingerprints, to show
- * that fingerprints leave nothing out. States are stored compressed, and found by fingerprint. */
+/* The set of states of a search with `--exact`: it compares whole states in place of fingerprints, and counts
+ * the states that fingerprints would leave out. States are stored compressed, and found by fingerprint. */
 #ifndef EXPLORE_EXACT_H
 #define EXPLORE_EXACT_H
 
@@ -14,12 +14,12 @@ struct exact;
 struct exact *exact_open(size_t bytes_max);
 void exact_close(struct exact *exact);
 
-/* Adds a state of `size` bytes. VISITED_FULL also for a state of more than 1 MiB. */
+/* Looks up a state of `size` bytes, and adds a new one. VISITED_FULL: there is no room or no memory, or the
+ * state has more than 1 MiB. */
 enum visited_answer exact_add(struct exact *exact, uint64_t fingerprint, const unsigned char *state,
                               size_t size);
 
-/* Returns the number of states with the fingerprint of a different one, which fingerprints would leave
- * out. */
+/* Returns the number of stored states that have the fingerprint of a state stored before. */
 uint64_t exact_omissions(const struct exact *exact);
 
 size_t exact_bytes(const struct exact *exact);

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sweep is due when contents and cache take more than this, with so many bytes more for each known state.
- * They must also take more than twice the bytes that the last sweep left. A larger cache is slower: less of
- * it fits into the processor's caches. */
+/* A sweep is due when contents and cache take more bytes than REMEMBERED_BYTES plus
+ * REMEMBERED_BYTES_PER_STATE for each state that search->counts has. They must also take more than twice the
+ * bytes that the last sweep left. */
 #define REMEMBERED_BYTES ((size_t)8 << 20)
 #define REMEMBERED_BYTES_PER_STATE 1
 
@@ -36,7 +36,8 @@ struct expansion {
     uint32_t loaded[ARENA_BLOCKS_MAX]; /* number of each block's present content; INTERN_NONE = not known */
     const uint32_t *from;
     uint64_t depth;
-    /* The state that look_up() was called with last, by block. The next one mostly differs in few blocks. */
+    /* Of the state that look_up() was called with last, by block: numbers, hashes and parts. look_up() finds
+     * them anew only for blocks whose numbers differ. */
     uint32_t looked[ARENA_BLOCKS_MAX];
     uint64_t hash[ARENA_BLOCKS_MAX];
     const struct canon_part *part[ARENA_BLOCKS_MAX];
@@ -47,7 +48,7 @@ struct expansion {
     struct memo_change change[ARENA_BLOCKS_MAX];
     int changes;
     bool unused; /* the step is a delivery after which world_uses() is as before */
-    /* The successors: each has its action, and a list of its changes with room for all blocks. */
+    /* The successors: each has an action, a fingerprint, and changes, with room for all blocks. */
     int count;
     struct action *action;
     uint64_t *fingerprint;
@@ -56,8 +57,8 @@ struct expansion {
     uint32_t state[ARENA_BLOCKS_MAX]; /* the successor that expansion_state() returned last */
 };
 
-/* Actions are zeroed: if a damaged checkpoint begins with a violated state, expansion_action(x, 0) is asked
- * for although there was no step. */
+/* Actions are zeroed: if the findings of a checkpoint have a violation, is_well() may fail before any step,
+ * and expansion_action(x, 0) is read all the same. */
 static bool open_lists(struct expansion *x)
 {
     x->action = calloc(WORLD_ACTIONS_MAX, sizeof *x->action);
@@ -69,8 +70,8 @@ static bool open_lists(struct expansion *x)
            x->intern != NULL;
 }
 
-/* Returns false for --no-memo and --exact, with which every step is done; and for --without, which filters
- * whole lists of actions, while the cache has them by process. */
+/* Returns false for --no-memo and --exact, with which the world does each step. Returns false for --without
+ * too: it filters whole lists of actions, and the cache has a list for each process. */
 static bool may_remember(const struct explore_options *options)
 {
     return !options->every_step && !options->exact && options->without == 0;
@@ -134,8 +135,8 @@ int expansion_blocks(const struct expansion *x)
 
 /* ---- between the world and lists of numbers ---- */
 
-/* Returns the number of a block's content; INTERN_NONE if memory is short. With renaming, its part (canon.h)
- * is attached to it. */
+/* Returns the number of a block's present content; INTERN_NONE if memory is short. With renaming, attaches
+ * the content's part (canon.h) to the number. */
 static uint32_t take_block(struct expansion *x, int block)
 {
     uint32_t number = intern_take(x->intern, block);
@@ -219,7 +220,8 @@ static bool is_well(struct expansion *x)
     return !search->violated && search->limit == NULL;
 }
 
-/* Notes the blocks that are marked since their hashes were taken, and their new contents. */
+/* Fills x->change: the marked blocks whose contents differ from those of x->from, with the numbers of the new
+ * contents. Leaves no block marked. */
 static void note_changes(struct expansion *x)
 {
     int block[ARENA_BLOCKS_MAX];
@@ -430,7 +432,8 @@ static bool doubt_order(struct expansion *x, const struct action *action)
     return distrust_order(x->search, action, x->depth + 1);
 }
 
-/* Does the first step that may go before all others, if there is one (*done). False if the search is over. */
+/* Looks, process by process, for a step that may go before all others. Adds the first one as a successor, and
+ * sets *done. Returns false if the search is over. */
 static bool do_alone(struct expansion *x, bool *done)
 {
     LS_ASSERT(x->reduces && x->partial.processes < x->groups);
@@ -455,7 +458,8 @@ static bool do_alone(struct expansion *x, bool *done)
     return true;
 }
 
-/* Does every step in the world itself. *moves: an action has TRAIT_MOVES, so the state is not at rest. */
+/* Does the steps of a state in the world itself: the one that goes before all others, or else each. Sets
+ * *moves if an action has TRAIT_MOVES: then the state is not at rest. Returns false if the search is over. */
 static bool do_all(struct expansion *x, bool *moves)
 {
     static struct action actions[WORLD_ACTIONS_MAX];
@@ -498,7 +502,7 @@ static uint32_t list_group(struct expansion *x, int group)
     return entry;
 }
 
-/* Does a step of an entry in the world, and caches its effect. MEMO_NONE if the search is over. */
+/* Does the step of an entry's action in the world, and caches its effect. MEMO_NONE if the search is over. */
 static uint32_t do_and_remember(struct expansion *x, uint32_t entry, int index, const struct action *action)
 {
     if (!do_listed(x, action)) {
@@ -546,7 +550,8 @@ static bool do_group(struct expansion *x, uint32_t entry)
     return true;
 }
 
-/* Finds the entry of each group. Listing one may clear the cache, so the others are looked up again. */
+/* Finds the entry of each group, or adds it. An addition may clear the cache, so then all are looked up
+ * again. Returns false if the search is over. */
 static bool find_entries(struct expansion *x, uint32_t *entry)
 {
     uint64_t key[WORLD_PROCESSES_MAX + 1] = {0};
@@ -620,7 +625,8 @@ static bool remember_all(struct expansion *x, bool *moves)
     return true;
 }
 
-/* Judges a state at rest. Contents that judges then give to blocks belong to no state of the search. */
+/* Judges the state x->from if it is at rest. Contents that judges then give to blocks get no numbers. Returns
+ * false if the search is over. */
 static bool rest(struct expansion *x)
 {
     expansion_load(x, x->from);

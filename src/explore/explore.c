@@ -59,7 +59,7 @@ static struct canon *open_canon(struct search *search)
     if (!search->options->renaming) {
         return NULL;
     }
-    /* canon.h needs judges that treat names of processes alike; of loaded judges that is not known */
+    /* canon.h requires judges that treat all processes alike; loaded judges may not */
     bool alike = search->options->symmetry && (search->run->set.mask & check_loaded_mask()) == 0;
     struct canon *canon = alike ? world_symmetric_canon(world) : NULL;
     search->symmetric = canon != NULL;
@@ -115,10 +115,10 @@ static bool has_endless_programs(const struct world_options *options)
     return false;
 }
 
-/* Endless programs are searched breadth first, unless the user has chosen an order, or several workers,
- * checkpoints or a table of bits need depth first. Depth first, a run of them goes on until its numbers are
- * too large to be renamed, and no state comes back. Breadth first, each state is reached by a shortest run,
- * and so with small numbers. */
+/* Without a chosen order, endless programs are searched breadth first, unless several workers, checkpoints or
+ * a table of bits need depth first. Depth first, the path of such a program grows until its numbers are too
+ * large to be renamed (canon.h), and no state comes back. Breadth first, each state is reached by a shortest
+ * path, and so with small numbers. */
 static bool goes_breadth_first(const struct search *search)
 {
     const struct explore_options *options = search->options;
@@ -235,8 +235,8 @@ static void take_layers(struct search *search)
         explore_faults(search->run->setup.scenario);
 }
 
-/* Judges liveness for all layers together. If it is violated, or has no verdict, no layer counts as complete,
- * because the cycle may need no fault at all. */
+/* Judges liveness for all layers together. If it is violated, or has no verdict, no layer counts as complete:
+ * a run in which a process waits for ever may need no fault. */
 static void judge_live(struct search *search)
 {
     checkpoint_save_layers(search);
@@ -258,8 +258,9 @@ static void search_set(struct search *search)
     }
 }
 
-/* Searches all sets of run constants that the file sweeps, and adds up their counts. A number of faults
- * counts as complete if it is complete in all sets. */
+/* Searches all sets of run constants that the file sweeps (with `part`, its set alone). If all are complete,
+ * adds up the counts of their last layers. A number of faults counts as complete if it is complete in all
+ * these sets. */
 static void search_sets(struct search *search)
 {
     struct run_setup *setup = &search->run->setup;
@@ -311,8 +312,8 @@ static void search_whole(struct search *search)
     }
 }
 
-/* If a limit ended the search, says where the checkpoint is. One that could not be written is an error: the
- * user relies on it. */
+/* If the verdict is a limit, says where the checkpoint is, if one was written. If its last write failed, the
+ * verdict becomes an error. */
 static void tell_checkpoint(const struct search *search, struct outcome *outcome)
 {
     const char *path = search->options->checkpoint;
@@ -328,8 +329,8 @@ static void tell_checkpoint(const struct search *search, struct outcome *outcome
     }
 }
 
-/* Writes the counts into the scenario's file, if the user asks for it and the search is complete. Returns
- * false if that fails. Sets *same if the file has the new counts now. */
+/* Writes the counts into the scenario's file, if the options ask for it, `whole` is true, and the file has
+ * other counts. Returns false if the write fails; sets *same if it succeeds. */
 static bool rewrite_counts(const struct search *search, struct outcome *outcome, bool whole, bool *same)
 {
     const struct scenario *scenario = search->run->setup.scenario;
@@ -349,7 +350,8 @@ static bool rewrite_counts(const struct search *search, struct outcome *outcome,
     return true;
 }
 
-/* Judges the outcome. Only a complete search is compared with the counts of the file. */
+/* Judges the outcome. Only a complete search is compared with the counts of the file, if the options say
+ * so. */
 static void judge(const struct search *search, struct outcome *outcome)
 {
     bool whole = outcome->exhausted && search->options->compare;
@@ -372,7 +374,8 @@ static double expected_omissions(const struct search *search)
     return options->exact ? 0 : visited_expected_omissions(states);
 }
 
-/* A search with --bitstate may have left out states, so without a violation its verdict is a limit. */
+/* A search with --bitstate may have left out states. So no layer counts as complete, and a search that
+ * nothing else ended has a limit. */
 static void doubt_bits(struct search *search)
 {
     if (search->options->bitstate_bytes == 0) {
@@ -398,8 +401,8 @@ static void say_wrong(const struct search *search, struct outcome *outcome)
         (unsigned long long)search->wrong_step, search->wrong);
 }
 
-/* Lets the run of a violation go on to its end, and adds the other properties that it violates. A mistake may
- * break a promise that is violated later. The trace still ends at the first violation. */
+/* Completes the run of a violation (run_go_on()), and adds the properties that it violates only then, marked
+ * as `later`. The trace, if any, was written before, and does not have these steps. */
 static void go_on(struct run *run, struct outcome *outcome)
 {
     check_mask before = run->stats.violated;
@@ -440,8 +443,8 @@ static bool find_other(struct run *run, const struct run_setup *setup, const str
     return found;
 }
 
-/* A search ends at its first violation, and the mistake may violate other properties in other runs. These
- * properties are judged in further searches, with at most OTHERS_STATES_MAX states for each layer. */
+/* A search ends at its first violation, and other runs may violate other properties. Further searches spare
+ * the properties that are known to be violated. Each has at most OTHERS_STATES_MAX states in a layer. */
 static void find_others(struct run *run, const struct run_setup *setup, const struct explore_options *options,
                         struct outcome *outcome)
 {
@@ -456,7 +459,8 @@ static void find_others(struct run *run, const struct run_setup *setup, const st
     }
 }
 
-/* Makes the outcome. Premises are counted over all runs; the rest of a finding is of the recorded run. */
+/* Makes the outcome. After a violation, premises are those of the whole search. The rest of a finding is of
+ * the recorded run. */
 static void conclude(struct search *search, struct outcome *outcome)
 {
     struct run *run = search->run;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The search of an exploring scenario: every order of steps, with each fault of its budgets at every moment.
- * Each state of the world is expanded once. If the search is complete and holds, no run within the bounds
- * violates a property, unless different states have equal fingerprints (--exact). If it finds a violation, it
- * records a run that shows it. */
+/* The search of an exploring scenario: all orders of steps, with faults of its budgets at all moments.
+ * Reductions leave out states and steps, but no violation. If the search is complete and finds no violation,
+ * no run within the bounds violates a judged property, unless different states have equal fingerprints
+ * (`exact` excludes that). The first violation that is found is reported with a run that shows it. */
 #ifndef EXPLORE_EXPLORE_H
 #define EXPLORE_EXPLORE_H
 
@@ -12,7 +12,7 @@
 
 enum explore_order {
     EXPLORE_DEPTH_FIRST,   /* with little memory: the stack is one path and the successors beside it */
-    EXPLORE_BREADTH_FIRST, /* finds a shortest violation; keeps the origin of each state, and the frontier */
+    EXPLORE_BREADTH_FIRST, /* states by rising depth; keeps the origin of each state, and the frontier */
 };
 
 #define EXPLORE_WORKERS_MAX 64
@@ -27,15 +27,15 @@ struct explore_part {
 struct explore_options {
     enum explore_order order;
     bool any_order;   /* the user has not chosen `order`, see goes_breadth_first() */
-    bool layers;      /* layers with 0, 1, ... faults, in this order; false = only the one with all */
+    bool layers;      /* layers with at most 0, 1, ... faults, in this order; false = only the last one */
     bool first_only;  /* ends with the first violation; false = looks for other ones in other runs */
     bool distrust;    /* some steps are done again, see self_check.h */
     bool every_step;  /* the world does each step; false = effects of steps are cached, see step_cache.h */
     bool exact;       /* states are compared by all bytes, and not by fingerprints; only with one worker */
-    bool subsume;     /* a state counts as known if one with more budget left is, see subsume.h */
+    bool subsume;     /* a state is skipped if a known one differs only in more faults left, see subsume.h */
     uint32_t without; /* set of choice points that the world lacks, see world_without() */
     bool partial_order;
-    bool symmetry; /* states that differ only in names of processes are one, where canon.h permits it */
+    bool symmetry; /* states that differ only in names of processes are one, see canon.h */
     bool renaming; /* states that differ only in numbers that grow are one, see canon.h */
     int workers;   /* processes that search together, 1 to EXPLORE_WORKERS_MAX; several go depth first */
     void (*begin_worker)(void); /* called in each process that a search forks; NULL = nothing is called */
@@ -58,11 +58,11 @@ struct explore_options {
 /* Returns the most faults that the budgets allow in one run: those of the last layer. */
 int explore_faults(const struct scenario *scenario);
 
-/* Returns the number of sets of run constants: 1 if the file sweeps none, or the set was given. */
+/* Returns the number of sets of run constants: 1 if the file sweeps none, or setup->seeded is not 0. */
 int explore_sets(const struct run_setup *setup);
 
-/* Searches. Without a violation the verdict is VERDICT_LIMIT if a limit or `stop` ended the search, or if
- * states are kept as bits. It is so too if the world has a clock. */
+/* Searches, and fills in the outcome. If the world has a clock, only sets VERDICT_LIMIT and says why. If a
+ * limit or `stop` ends the search, or states are kept as bits, the verdict is not VERDICT_HOLDS. */
 void explore_run(const struct run_setup *setup, const struct explore_options *options,
                  struct outcome *outcome);
 

@@ -100,8 +100,8 @@ static bool is_any_kept(const struct live *live)
     return false;
 }
 
-/* Returns the first node of a fair component; with `hopeless`, of those from which only nodes with the mark
- * are reachable. GRAPH_NONE if there is none. */
+/* Returns the first node of a fair component; with `hopeless`, the first of these nodes from which only nodes
+ * with the mark are reachable. GRAPH_NONE if there is none. */
 static uint32_t first_fair(const struct live *live, uint32_t mark, bool hopeless)
 {
     LS_ASSERT(mark != 0 && (mark & (mark - 1)) == 0);
@@ -113,8 +113,8 @@ static uint32_t first_fair(const struct live *live, uint32_t mark, bool hopeless
     return GRAPH_NONE;
 }
 
-/* Finds, over all waiters, the first node of a fair component. If some node keeps a mark for ever, only
- * such nodes count. Returns false if memory is short. */
+/* Finds the first node that lies, for some waiter, in a fair component. If some node keeps a mark for ever
+ * (graph_kept()), only nodes that keep the waiter's mark count. Returns false if memory is short. */
 static bool find_ring(struct live *live)
 {
     const struct graph *graph = &live->after.graph;
@@ -203,7 +203,8 @@ static bool is_wanted(struct live *live, const struct action *action, const stru
     return strcmp(channel, wanted->channel) == 0;
 }
 
-/* Returns true if this action leads the world to the wanted node. The world is as before then. */
+/* Returns true if this action leads the world to the wanted node; from an after node, only if it is no fault.
+ * Restores the world. Returns false if memory is short, too. */
 static bool leads_there(struct live *live, const struct action *action, const struct wanted *wanted)
 {
     struct world *world = live->run.world;

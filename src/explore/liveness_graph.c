@@ -193,7 +193,7 @@ static void keep_common(struct labels *labels, const struct labels *other)
     }
 }
 
-/* Returns the first label that is not in `taken`; GRAPH_UNFAIR if there is none. */
+/* Returns the first label of `labels` that is not in `taken`; GRAPH_UNFAIR if there is none. */
 static unsigned first_missing(const struct labels *labels, const struct labels *taken)
 {
     for (size_t i = 0; i < LABEL_WORDS; i++) {

@@ -219,8 +219,10 @@ static unsigned look_at_label(struct collect *c, const uint32_t *state, const st
     return world_channel(c->world, action, text) ? channel_of(c, text) : GRAPH_UNFAIR;
 }
 
-/* Returns the number of an action's channel (world_channel()), or GRAPH_UNFAIR if it has none. The channel of
- * a timer follows from the action and the block of its process, all others from the action. */
+/* Returns the number of an action's channel (world_channel()); GRAPH_UNFAIR if it has none, or there are too
+ * many. Caches the channel of a timer by the action and the block of its process. Caches the channel of
+ * another action by its kind, process, and server, directory or handle: in an after node, no other data
+ * decides it. */
 static unsigned label_of(struct collect *c, const uint32_t *state, const struct action *action)
 {
     static uint8_t none;
@@ -244,7 +246,8 @@ static unsigned label_of(struct collect *c, const uint32_t *state, const struct 
 }
 
 /* Adds the nodes behind a fault. If more faults can follow, there is a before node. As this fault may be the
- * last one, there is an after node too, unless the before node is known already: then it has been added. */
+ * last one, there is an after node too. If the before node is known already, adds nothing: then the state
+ * with nothing left of the budgets is an after node already, or becomes one later. */
 static bool add_fault(struct collect *c, uint32_t from, int successor, const struct noted *noted)
 {
     LS_ASSERT(from < c->after->graph.nodes && !c->after->is_after[from]);

@@ -59,7 +59,7 @@ static void find_last(struct parts *p)
     LS_ASSERT(p->last >= 0 && p->last < count);
 }
 
-/* Returns the most faults with which the layers of all sets are complete; -1 if the first layer is not. */
+/* Returns the fault budget up to which the layers of all sets are complete; -1 if a first layer is not. */
 static int complete_faults(const struct parts *p)
 {
     int layers = p->layers;
@@ -78,7 +78,9 @@ static void add_live(struct search_counts *counts, const struct search_counts *p
     counts->live_bytes += part->live_bytes;
 }
 
-/* Adds up counts as one process does: of the layer that it stopped in, or of the last layers of all sets. */
+/* Adds up counts. `states`, `transitions` and `depth` are those of the part `shown`, or of the last layers of
+ * all sets if all parts are complete. Other parts up to the later of `last` and `shown` count as earlier
+ * ones. */
 static void add_counts(const struct parts *p, struct outcome *outcome)
 {
     struct search_counts *counts = &outcome->search;
@@ -105,8 +107,8 @@ static void add_counts(const struct parts *p, struct outcome *outcome)
     counts->earlier_transitions = all_transitions - transitions;
 }
 
-/* Adds up the premises of the parts up to `last`. The rest of a violation's finding is that of its own
- * run. */
+/* Adds up the findings of the parts up to `last`. If `stopped` has a violation, takes all but the premises
+ * from it. */
 static void add_stats(const struct parts *p, const struct outcome *stopped, struct outcome *outcome)
 {
     struct check_stats *stats = &outcome->stats;
@@ -124,8 +126,8 @@ static void add_stats(const struct parts *p, const struct outcome *stopped, stru
     }
 }
 
-/* Begins with the outcome of the part `last`. If that part was not searched, takes the nearest part before it
- * that was, or else the nearest behind it. */
+/* Begins with the outcome of the part `last`, but without its findings and text. If that part was not
+ * searched, takes the nearest part before it that was, or else the nearest behind it. */
 static void begin(struct parts *p, struct outcome *outcome)
 {
     p->shown = p->last;

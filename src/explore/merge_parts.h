@@ -3,9 +3,9 @@
 
 /* A search that is put together from its parts, which may come from several machines.
  *
- * Layers do not depend on each other, nor do sets of run constants: each part is a search of its own from the
- * same first state. One process searches the parts in order, and stops at the first that is not complete. The
- * outcomes of all parts make the outcome of one process. */
+ * Layers do not depend on each other, nor do sets of run constants: each part is a search of its own. One
+ * process searches the parts in order, and stops at the first that is not complete. explore_put_together()
+ * makes one outcome from those of the parts. */
 #ifndef EXPLORE_MERGE_PARTS_H
 #define EXPLORE_MERGE_PARTS_H
 
@@ -17,10 +17,12 @@ int explore_first_layer(const struct scenario *scenario, const struct explore_op
 /* Returns the number of layers of a search, for each set of run constants. */
 int explore_layers(const struct scenario *scenario, const struct explore_options *options);
 
-/* Makes the outcome of the whole. `part` has the outcomes set by set, and in a set layer by layer; NULL = a
- * part was not searched; at least one was. A violation in any part is one of the whole. The layers below the
- * first that is not complete in some set are complete. None is, if one process would have stopped at a
- * violation before the last set. */
+/* Makes the outcome of the whole. `part` has the outcomes set by set, and in a set layer by layer; NULL = the
+ * part was not searched. At least one is not NULL.
+ *
+ * A violation in any part is one of the whole. The layers below the first that is not complete in some set
+ * count as complete. None does if all parts before the first violation are complete, and it is not in the
+ * last set: one process would have stopped there. */
 void explore_put_together(const struct run_setup *setup, const struct explore_options *options,
                           const struct outcome *const *part, struct outcome *outcome);
 

@@ -28,8 +28,9 @@ struct partial {
 /* Returns false if the options or the world exclude the reduction. */
 bool partial_open(struct partial *partial, const struct search *search);
 
-/* Returns true if a step that world_alone() has named kept to its process. It then read only the process's
- * own blocks and `common`, and changed only own ones; its events are local for all judges. */
+/* Returns true if a step that world_alone() has named kept to its process: it read only the process's own
+ * blocks and `common`, and changed only own ones. All its events are the process's own, and local for all
+ * judges. */
 bool partial_is_alone(const struct partial *partial, int process, const uint64_t read[2],
                       const struct memo_change *changes, int count, const struct run_events *events);
 

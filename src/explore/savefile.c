@@ -17,7 +17,8 @@
 #define SUM_BYTES sizeof(uint64_t)
 #define NEW ".new"
 
-/* Adds a block to the checksum. A short one is padded with zeros, and its size is added. */
+/* Returns the checksum with a block added: a hash of its bytes and its size. Pads the block with zeros to a
+ * multiple of 8 bytes before. */
 static uint64_t sum_block(unsigned char *block, size_t size, uint64_t before)
 {
     LS_ASSERT(size <= SAVEFILE_BLOCK);
@@ -106,7 +107,8 @@ void savefile_put_bytes(struct savefile_writer *writer, const void *bytes, size_
     savefile_put(writer, bytes, size);
 }
 
-/* Forces the folder of a file to the disk: only then the file's new name is there too. */
+/* Forces the folder of a file to the disk: only then the file's new name is there too. Returns 0, or -1 with
+ * errno set. */
 static int sync_folder(const char *path)
 {
     char folder[SAVEFILE_PATH_MAX];

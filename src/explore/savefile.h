@@ -3,8 +3,8 @@
 
 /* A file that counts only as a whole.
  *
- * It is written under another name, forced to the disk, and then renamed. If the process is killed meanwhile,
- * the old file is unchanged. By a checksum at its end, a file that was cut off or changed is detected.
+ * It is written under another name, forced to the disk, and then renamed. If the process is killed before
+ * that, the old file is unchanged. A checksum at the end of the file shows whether it was cut off or changed.
  * Numbers are in the byte order of the machine. */
 #ifndef EXPLORE_SAVEFILE_H
 #define EXPLORE_SAVEFILE_H
@@ -34,8 +34,8 @@ void savefile_put_number(struct savefile_writer *writer, uint64_t number);
 /* Writes `size`, and then the bytes. */
 void savefile_put_bytes(struct savefile_writer *writer, const void *bytes, size_t size);
 
-/* Gives the file the name PATH. Returns 0, or -1 with errno set. Then the old file is unchanged, unless only
- * forcing the new name to the disk has failed. */
+/* Gives the file the name PATH, and frees the memory. Returns 0, or -1 with errno set. After -1 the old file
+ * is unchanged, unless only forcing the new name to the disk has failed. */
 int savefile_finish(struct savefile_writer *writer);
 
 struct savefile_reader {
@@ -51,12 +51,12 @@ struct savefile_reader {
 /* Opens a file. Returns 0, or -1 with errno set (EBADMSG: no regular file, or too short). */
 int savefile_open(struct savefile_reader *reader, const char *path);
 
-/* Takes exactly `size` bytes. Returns false if there are fewer, and from then on always. */
+/* Takes exactly `size` bytes. If that fails, returns false, and from then on always. */
 bool savefile_take(struct savefile_reader *reader, void *bytes, size_t size);
 bool savefile_take_number(struct savefile_reader *reader, uint64_t *number);
 
 /* Takes the bytes of savefile_put_bytes(), to be freed, with a 0 behind them that *size does not count. NULL
- * if there are fewer bytes, or memory is short. */
+ * if fewer bytes are left, the file cannot be read, or memory is short. */
 unsigned char *savefile_take_bytes(struct savefile_reader *reader, size_t *size);
 
 /* Reads the rest, and closes the file. Returns true if nothing has failed and the checksum is right. */

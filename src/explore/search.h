@@ -15,7 +15,7 @@ struct share;
 struct share_piece;
 struct stack;
 
-/* Sums over the sets of run constants before the present one; depth is the largest. */
+/* Of the last layers of the sets of run constants before the present one: sums, and the largest depth. */
 struct search_sums {
     uint64_t states, transitions, depth;
 };
@@ -43,8 +43,9 @@ struct search {
     uint64_t next_twice, next_order, next_again;
 
     /* How the search ended. */
-    char wrong[2 * WORLD_LABEL_MAX + 128]; /* why a check of the search failed; empty = none failed */
-    uint64_t wrong_step;                   /* number of the step that failed the check; 0 = no step did */
+    char wrong[2 * WORLD_LABEL_MAX +
+               128];     /* why a check of the search, or its checkpoint, failed; empty = neither has */
+    uint64_t wrong_step; /* number of the step that failed the check; 0 = no step did */
     bool violated;
     const char *limit;   /* the limit that ended the search, as text; NULL = none */
     struct action *path; /* from the first state to the violation; owned; NULL = none, or memory was short */
@@ -58,24 +59,27 @@ struct search {
 /* Returns true if an action has TRAIT_MOVES. Otherwise the world may be at rest. */
 bool search_moves(const struct action *actions, int count);
 
-/* Judges the world if it is at rest; judges may write to it. Returns false if the search is over. */
+/* If the world is at rest, judges it; judges may write to their block. Returns false if the world is at rest,
+ * and a property is violated or the run has a trouble. */
 bool search_rest(struct search *search, uint64_t depth);
 
-/* Looks up a state (with --exact, the world's), and adds and counts a new one. VISITED_FULL: search->limit
- * says why the search must end; the state may be counted. */
+/* Looks up a state by its fingerprint (with --exact, the world's present state, which has that fingerprint).
+ * Adds and counts a new state. VISITED_FULL: search->limit says why the search must end; the state may be
+ * counted. */
 enum visited_answer search_visit(struct search *search, uint64_t fingerprint);
 
 size_t search_states_bytes(const struct search *search);
 
-/* Returns true if a limit, or another worker, ends the search now. Cheap between two checks of the limits. */
+/* Returns true if a limit or the end of a shared search ends this search. Looks at both only every LOOK_EVERY
+ * transitions (search.c), and returns false in between. */
 bool search_limited(struct search *search);
 
-/* Search from the world's present state, and leave the world in any state. `piece` of search_depth_first():
- * NULL, or work of another worker; then the present state is the first of all runs. */
+/* Search from the world's present state, and leave the world in an unspecified state. `piece` of
+ * search_depth_first(): NULL, or work of another worker; then the present state is the first of all runs. */
 void search_depth_first(struct search *search, const struct share_piece *piece);
 void search_breadth_first(struct search *search);
 
-/* Continues from a stack of a checkpoint. The world is in the first state of all runs. */
+/* Continues from a stack of a checkpoint. The world must be in the first state of all runs. */
 void search_depth_first_again(struct search *search, const struct stack *stack);
 
 void search_merge_stats(struct check_stats *to, const struct check_stats *from);

@@ -78,7 +78,8 @@ bool distrust_step(struct search *search, const struct action *action, uint64_t 
 }
 
 /* Does both steps from the image. Returns false if the second is not enabled behind the first. Writes the
- * fingerprint behind them, and to *judged whether a step violates a property: that ends the pair. */
+ * fingerprint behind them. Writes to *judged whether a step violates a property; if the first does, the
+ * second is not done. Drops findings. */
 static bool do_both(struct search *search, const struct world_image *image,
                     const struct action *const step[2], uint64_t depth, uint64_t *fingerprint, bool *judged)
 {

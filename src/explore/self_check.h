@@ -4,9 +4,9 @@
 /* Checks of the search itself: samples of its premises, taken while it goes on.
  *
  *   Premise. A step depends only on the blocks that it reads. Else cached effects (step_cache.h) are wrong.
- *   Premise. Code that writes to a block marks it. Else the fingerprint does not change.
+ *   Premise. Code that writes to a block marks it. Else the fingerprint misses the change.
  *   Premise. A step that goes before all others (persistent_set.h) commutes with them.
- *   Premise. A state of the frontier is the one that was found.
+ *   Premise. A state that is expanded is the one to which its path leads.
  *   Checked by. tests/explore/test_distrust.c: each broken premise ends a search with an error. */
 #ifndef EXPLORE_SELF_CHECK_H
 #define EXPLORE_SELF_CHECK_H
@@ -18,7 +18,8 @@
 #define DISTRUST_ORDER_EVERY 4096u
 #define DISTRUST_PATH_EVERY 16384u
 
-/* Returns true if a check with this period is due, and sets *next to when it is due again. */
+/* Returns true if the search checks itself and a check with this period is due. Sets *next to the count of
+ * transitions at which it is due again. */
 static inline bool distrust_is_due(const struct search *search, uint64_t every, uint64_t *next)
 {
     if (!search->options->distrust || search->counts->transitions < *next) {
@@ -28,10 +29,10 @@ static inline bool distrust_is_due(const struct search *search, uint64_t every, 
     return true;
 }
 
-/* Does a step twice from the world's present state, and once without names that the recipe does not look at.
- * Checks that the fingerprint behind it is `expected` (without renaming), and that no block is written to
- * without a mark. Restores the present state. Returns false if a check fails; search->wrong says which.
- * Checks nothing if memory is short. */
+/* Does a step twice from the world's present state, and once more without names that the recipe does not look
+ * at, if it gets such names. Checks that the fingerprint behind each is `expected` (without renaming), and
+ * that the first writes to no block without a mark. Restores the present state. Returns false if a check
+ * fails; search->wrong says which. Checks nothing if memory is short. */
 bool distrust_step(struct search *search, const struct action *action, uint64_t depth, uint64_t expected);
 
 /* Does a step that may go before all others (persistent_set.h) before and behind each other enabled action.
@@ -39,8 +40,8 @@ bool distrust_step(struct search *search, const struct action *action, uint64_t 
  * Restores the present state. Returns false if a check fails; checks nothing if memory is short. */
 bool distrust_order(struct search *search, const struct action *action, uint64_t depth);
 
-/* Does a path from search->start. Checks that it leads to the present state, and restores that. Returns false
- * if the check fails; checks nothing if memory is short. */
+/* Does a path from search->start. Checks that its actions are enabled and that it leads to the present state,
+ * and restores that state. Returns false if a check fails; checks nothing if memory is short. */
 bool distrust_path(struct search *search, const struct action *path, uint64_t length);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The stack of a depth-first search as actions: its path, and the states that wait beside it. A state is
- * found again by doing the path to it. The first entry is the first state of all runs, without an action.
- * Each other one is a successor of the last entry before it on the path. */
+/* The stack of a depth-first search as a list of entries, each an action and a mark: its path, and the states
+ * beside it. A state is found again by doing the path to it. The first entry is the first state of all runs,
+ * without an action. Each other entry is a successor of the last entry before it with STACK_PATH. */
 #ifndef EXPLORE_STACK_H
 #define EXPLORE_STACK_H
 

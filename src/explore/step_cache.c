@@ -36,7 +36,8 @@ struct entry {
 struct choice {
     struct action action;
     uint32_t effect; /* valid only if `mask` is 0 */
-    uint32_t mask;   /* index of the set of blocks beyond the scope that it depends on; 0 = the empty set */
+    uint32_t
+        mask; /* index of the set of blocks beyond the scope that its effects depend on; 0 = the empty set */
 };
 
 /* The effect of a choice or a deed for certain contents of the blocks in its mask. */
@@ -214,7 +215,7 @@ static struct choice *choice_at(const struct memo *memo, uint32_t entry, int ind
     return (struct choice *)(void *)(key_of(at) + memo->scope[at->group].count) + index;
 }
 
-/* Adds up hashes: the hash of a content depends on its block too, so their order need not count. */
+/* Adds up hashes: the hash of a content depends on its block too, so the order of blocks need not count. */
 static uint64_t hash_scope(const struct scope *scope, int group, const uint64_t *hash)
 {
     uint64_t sum = ((uint64_t)group + 1) * 0x9e3779b97f4a7c15u;
@@ -439,8 +440,8 @@ static uint32_t number_of(struct memo *memo, const struct mask *mask)
     return memo->masks++;
 }
 
-/* Adds blocks that were read to the mask of a choice, whose effects with the old mask are not found any more.
- * Returns false if there are too many masks. */
+/* Adds the blocks that were read beyond the scope to the mask of a choice. If the mask grows, effects under
+ * the old one are not found any more. Returns false if there are too many masks. */
 static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uint64_t read[2])
 {
     const struct scope *scope = &memo->scope[((struct entry *)at_place(memo, entry))->group];
@@ -456,7 +457,8 @@ static bool widen_choice(struct memo *memo, uint32_t entry, int index, const uin
     return true;
 }
 
-/* Gives the choice the effect of a deed that read these blocks. Returns the choice's effect, or MEMO_NONE. */
+/* Gives the choice the effect at `place`, of a deed that read these blocks. Returns the choice's effect;
+ * MEMO_NONE if memory is short, or there are too many masks. */
 static uint32_t give_effect(struct memo *memo, uint32_t entry, int index, const uint32_t *state,
                             const uint64_t read[2], uint32_t place)
 {
@@ -496,7 +498,9 @@ static uint32_t next_deed(const struct memo *memo, const struct action *action, 
     } while (place != MEMO_NONE && memcmp(at_place(memo, place), action, sizeof *action) != 0);
     return place;
 }
-/* Returns the deed of this action with these blocks, added if it is new; MEMO_NONE if memory is short. */
+
+/* Returns the deed of this action with these blocks, added if it is new. MEMO_NONE if memory is short, or
+ * there are too many masks. */
 static uint32_t deed_of(struct memo *memo, const struct action *action, const uint64_t read[2])
 {
     uint32_t mask = number_of(memo, &(struct mask){{read[0], read[1]}});

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The difference that a content of the budgets' block makes to fingerprints, without renaming and with it. */
+/* The difference that another content of the budgets' block makes to fingerprints, plain and renamed. */
 struct more {
     uint64_t plain, canonical;
 };

@@ -15,7 +15,8 @@
  *   Checked by. test_subsumed_states_hide_nothing in tests/explore/test_orders.c.
  *
  * A fingerprint is a sum over the blocks, so the budgets' block alone makes the difference. With --symmetry
- * it is no such sum, and the two exclude each other. How many states a search finds depends on its order. */
+ * it is no such sum, and the two exclude each other. How many states a search with --subsume finds depends on
+ * its order. */
 #ifndef EXPLORE_SUBSUME_H
 #define EXPLORE_SUBSUME_H
 
@@ -27,10 +28,10 @@ struct subsume;
 struct subsume *subsume_open(struct search *search);
 void subsume_close(struct subsume *subsume);
 
-/* Returns true if a known state subsumes this one; false too if memory is short. `budgets` is the hash of the
- * block of the budgets. `plain` is the state's fingerprint without renaming, `fingerprint` the one by which
- * states are compared. `show` puts the block of the budgets into the world; it is called for a new
- * content. */
+/* Returns true if a known state with fewer faults bought subsumes this one; false too if memory is short.
+ * `budgets` is the hash of the block of the budgets. `plain` is the state's fingerprint without renaming,
+ * `fingerprint` the one by which states are compared. `show` puts the block of the budgets into the world. It
+ * is called if `budgets` is a hash that was not met before. */
 bool subsume_is_seen(struct subsume *subsume, uint64_t budgets, uint64_t plain, uint64_t fingerprint,
                      void (*show)(void *ctx), void *ctx);
 

@@ -45,8 +45,9 @@ struct share {
     uint64_t earlier_transitions, earlier_depth; /* of the layer, from the checkpoint that is continued */
     uint64_t earlier_unrenamed;
     pid_t pid[EXPLORE_WORKERS_MAX];
-    /* The members behind `fresh` say how the search ended: a failed check counts before a violation, the
-     * first violation before a limit. `limit` is a constant text, at one address in all workers. */
+    /* The members from `violated` to `path_length`, and `path`, say how the search ended: a failed check
+     * counts before a violation, the first violation before a limit. `limit` points to a text that is at one
+     * address in all workers. */
     bool fresh; /* no checkpoint is continued; set before the workers begin */
     bool violated, path_rests;
     const char *limit;
@@ -102,8 +103,8 @@ static void end_search(struct share *share)
     pthread_cond_broadcast(&share->wake);
 }
 
-/* Waits for a piece. Returns false when the search is over. It is over when all workers wait and no piece is
- * left. While a checkpoint is written, pieces may be left that no worker may take yet. */
+/* Waits for a piece. Returns false when the search is over. If all workers wait and no piece is left, ends
+ * the search. While workers stand still for a checkpoint, pieces may be left that no worker may take yet. */
 static bool take_piece(struct share *share, struct share_piece *out)
 {
     pthread_mutex_lock(&share->mutex);
@@ -206,7 +207,8 @@ static bool stack_of_piece(struct stack *stack, const struct share_piece *piece)
     return well;
 }
 
-/* Collects the work that is left, of workers and in pieces. Returns false if some of it is lost. */
+/* Collects the work that is left, of workers and in pieces. Returns false if some is lost, or cannot be
+ * read. */
 static bool collect_stacks(const struct share *share, struct stack *stacks, int *count)
 {
     bool well = true;

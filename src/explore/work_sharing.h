@@ -34,16 +34,16 @@ bool share_is_over(const struct share *share);
 /* Returns true while all workers are to stand still for a checkpoint. */
 bool share_is_held(const struct share *share);
 
-/* Gives this worker's stack (NULL = it is lost) to the checkpoint. Returns when the checkpoint is written, or
- * the search is over. */
+/* Gives this worker's stack (NULL = it is lost) to the checkpoint. Returns when the leader lets the workers
+ * go on, or the search is over. */
 void share_hold(struct search *search, const struct stack *stack);
 
 /* Gives the stack of a worker that ends. Returns at once. */
 void share_leave(struct search *search, const struct stack *stack);
 
-/* Searches depth first with options->workers processes, with search->visited shared. They begin at the
- * present state, or with the stacks of the checkpoint that is continued. Fills in `search` as if one process
- * had searched. If a worker dies, this process ends in the same way. */
+/* Searches depth first with options->workers processes, with search->visited shared. One begins at the
+ * present state, or all take stacks of the checkpoint that is continued. Then they share work. Fills in
+ * findings, counts, and how the search ended. If a worker dies, this process ends in the same way. */
 void share_search(struct search *search);
 
 #endif

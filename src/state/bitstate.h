@@ -14,8 +14,8 @@
 
 struct bitstate;
 
-/* Returns an empty table of `bytes` bytes; NULL if memory is refused. With `shared`, processes forked later
- * share it. */
+/* Returns an empty table of `bytes` bytes, rounded up to a multiple of 8; NULL if memory is refused. With
+ * `shared`, processes forked later share it. */
 struct bitstate *bitstate_open(size_t bytes, bool shared);
 void bitstate_close(struct bitstate *bits);
 

@@ -118,8 +118,8 @@ void canon_refuse(struct canon *canon)
 
 /* ---- processes that may change their names ---- */
 
-/* Notes that the part names a process. Fills the bytes of that name with `with`, in the copy that is
- * hashed. */
+/* If processes may change their names, notes that the part names this process. Fills the bytes of that name
+ * with `with`, in the copy that is hashed. */
 static void name_process(struct canon *canon, int process, const void *where, size_t size, int with)
 {
     struct canon_part *part = canon->part;
@@ -216,7 +216,7 @@ void canon_sequence(struct canon *canon, const int32_t *where)
 }
 
 /* Returns the line of an owner's attempts; LINES if there is no such owner. Attempts without an owner (0)
- * have the last line, because the first ones can be quick. */
+ * have the last line, because only the first lines of attempts can be quick. */
 static unsigned line_of(unsigned owner)
 {
     if (owner > CANON_OWNERS_MAX) {
@@ -321,8 +321,8 @@ void canon_text(struct canon *canon, const char *text)
 
 /* ---- one block ---- */
 
-/* Takes the cuts out of the scratch, and adds zeros up to a multiple of 8, because bytes behind such a
- * multiple are not hashed. Returns the number of bytes. */
+/* Takes the cuts out of the scratch, and adds zeros up to a multiple of 8, which hash_bytes() needs. Returns
+ * the number of bytes, zeros included. */
 static uint32_t close_cuts(struct canon *canon, uint32_t used)
 {
     uint32_t to = 0, from = 0;
@@ -342,7 +342,8 @@ static uint32_t close_cuts(struct canon *canon, uint32_t used)
     return padded;
 }
 
-/* Fills in a part's list, and the scratch with the block's other bytes. Returns their number. */
+/* Fills in a part's list, and the scratch with the block's other bytes. Returns their number, blanks
+ * included. */
 static uint32_t show_block(struct canon *canon, int block, struct canon_part *part)
 {
     canon->block = arena_at(canon->arena, block);
@@ -676,10 +677,11 @@ static void count_numbers(struct canon *canon, const struct canon_part *const *c
     }
 }
 
-/* Sets canon->quick to the numbers of a neighbour, mostly without a look at all blocks. Returns the set of
- * words with other numbers than in the base. Let k changed blocks lose a number: the base's part has it, and
- * the changed part does not. Then another block still has it exactly if more than k blocks of the base have
- * it. `twice` answers k = 1, `thrice` k = 2; else all blocks are looked at. Checked by sim.ranks. */
+/* Sets canon->quick to the numbers of a neighbour, without a look at all blocks if possible. Returns the set
+ * of words with other numbers than in the base. Let k changed blocks lose a number: the base's part has it,
+ * and the changed part does not. Then another block still has it exactly if more than k blocks of the base
+ * have it. `twice` answers k = 1, `thrice` k = 2; else all blocks are looked at. Checked by
+ * tests/sim/test_ranks.c. */
 static unsigned find_numbers(struct canon *canon, const struct canon_part *const *changed, int count)
 {
     word_pair lost[QUICK_WORDS / 2] = {{0}}, again[QUICK_WORDS / 2] = {{0}}, here[QUICK_WORDS / 2] = {{0}};
@@ -720,7 +722,8 @@ static uint64_t gain_of(struct canon *canon, const struct canon_part *const *cha
     return sum;
 }
 
-/* Returns gain_of() where numbers of these words come or go, which changes ranks in unchanged parts too. */
+/* Returns the difference between a neighbour and the base in the sum of all skeletons and ranks. Numbers of
+ * these words come or go, which changes ranks in unchanged parts too. */
 static uint64_t gain_by_numbers(struct canon *canon, const struct canon_part *const *changed, int count,
                                 unsigned words)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Renaming: two states are one if they differ only in numbers that grow, or in the names of processes. The
- * argument, with an example, is docs/design/renaming.md; tests/state/test_canon.c runs the example.
+/* Renaming: two states are one if they differ only by a renaming of numbers that grow, or (with
+ * canon_processes_open()) in the names of processes. The argument, with an example, is
+ * docs/design/renaming.md; tests/state/test_canon.c runs the example.
  *
  * Fingerprints. The owner of a block shows each number by the functions below, always in the same order. A
- * number counts by its rank among the numbers of its space. The fingerprint of a state has the hash of each
- * block with these places set to zero, and the rank of each number. If processes may change their names,
- * these are replaced too, see below.
+ * number counts by its rank among the numbers of its space that are present in the state. The fingerprint of
+ * a state is a sum of the hash of each block with these places blanked, and of hashes of the ranks. If
+ * processes may change their names, these are replaced too, see below.
  *
  * Two states with one fingerprint are one up to renaming, unless hashes collide. A number of which no copy is
  * shown counts as it is: a search visits more states than it has to. If some copies of a number are shown and
- * others are not, two states may become one, and the search overlooks runs. The same holds if a program looks
- * at the value of a number that is shown.
+ * others are not, states with different futures may count as one, and the search overlooks runs. The same
+ * holds if code depends on more than the order of shown numbers, and their equality.
  *
  * Bounds. A bound is only ever compared with numbers of its space, such as the last transaction that a client
  * has seen. It counts by how many of them are at most as large, and changes no rank.
@@ -48,7 +49,8 @@ void canon_close(struct canon *canon);
 
 uint64_t canon_fingerprint(struct canon *canon);
 
-/* The value of a block's content: a hash of its bytes without its numbers, and the list of its numbers. */
+/* The value of a block's content: a hash of its bytes without numbers, names and records, and lists of
+ * these. */
 struct canon_part;
 
 /* Returns the part of a block whose hash in the arena is valid. Its `size` bytes may be copied. It is valid
@@ -58,8 +60,8 @@ const struct canon_part *canon_part(struct canon *canon, int block, size_t *size
 /* Returns the summand of fingerprints that does not depend on the part's numbers. */
 uint64_t canon_skeleton(const struct canon_part *part);
 
-/* Returns what canon_fingerprint() does, from the part of each block, which canon_neighbour() reads again
- * later. `plain` is the state's fingerprint without renaming. */
+/* Returns what canon_fingerprint() does, from the part of each block. The parts must stay in place while
+ * canon_neighbour() is called. `plain` is the state's fingerprint without renaming. */
 uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
 
 /* Returns the fingerprint of a state that differs from that of the last canon_sum() in the blocks of these
@@ -67,8 +69,8 @@ uint64_t canon_sum(struct canon *canon, const struct canon_part *const *parts, u
 uint64_t canon_neighbour(struct canon *canon, const struct canon_part *const *changed, int count,
                          uint64_t plain);
 
-/* Returns true if the last fingerprint is the one without renaming, because a part was refused: a table was
- * full, or a number cannot be shown. */
+/* Returns true if the last fingerprint is the one without renaming, because a part was refused. The reason is
+ * a full list, a block or a number that is too large, a negative number, or canon_refuse(). */
 bool canon_is_refused(const struct canon *canon);
 
 /* Writes at most `size` of the bytes that stand for the state up to renaming of numbers; returns how many
@@ -77,14 +79,15 @@ bool canon_is_refused(const struct canon *canon);
 size_t canon_bytes(struct canon *canon, unsigned char *out, size_t size);
 
 /* Processes with equal programs may change their names. A fingerprint is that of the state after its
- * processes are sorted, so two states that differ in names alone have one fingerprint.
+ * processes are sorted, so two states that differ in names alone have one fingerprint. If a block has a
+ * pointer into another process's block, names are not exchanged.
  *
  * A process is sorted by its colour: a hash of its own blocks, and of the records that name it in the blocks
  * of all. There the process is "me", and each other one is "another". Then the owner of a session, of an
  * attempt id or of a watch is replaced by its place in that order. Numbers are ranked before, and the rank of
  * a session does not tell its owner. A record that names one process alone counts as a part of that process.
- * If processes have one colour, each of them is put first once, the colours of the others are computed again,
- * and the least fingerprint counts.
+ * If processes have one colour, each of them is put first once, all colours are computed again, and the least
+ * fingerprint counts.
  *
  *   Definition. Two states are one up to names if exchanging names of processes, and renaming numbers, makes
  *   one the other.
@@ -126,7 +129,7 @@ void canon_sequence(struct canon *canon, const int32_t *where);
  * process + 1, or 0 = none. */
 void canon_attempt(struct canon *canon, const uint8_t id[16]);
 
-/* Shows the number of attempt ids that this owner has handed out. */
+/* Shows the number of attempt ids that this owner (process + 1; 0 = none) has handed out. */
 void canon_attempts(struct canon *canon, int owner, const uint32_t *where);
 
 /* Leaves out bytes that no future depends on: they count as zeros. */
@@ -142,13 +145,13 @@ void canon_size(struct canon *canon, const uint16_t *where, uint16_t counts);
 /* Refuses a block with numbers that cannot be shown: the state is compared without renaming. */
 void canon_refuse(struct canon *canon);
 
-/* ---- names of processes: without canon_processes_open() these functions do nothing ---- */
+/* ---- names of processes: without canon_processes_open() these functions but canon_text() do nothing ---- */
 
 void canon_role(struct canon *canon, const void *where, size_t size, int process);
 
 /* Begins a record of `size` bytes; 0 = it has only numbers and names. A record is an element of a list whose
  * order follows from the names of processes, so its position does not count. Numbers and names shown until
- * canon_record_end() belong to it. Records with different salts are never equal. */
+ * canon_record_end() belong to it. Records with different salts count as different. */
 void canon_record(struct canon *canon, const void *where, size_t size, uint32_t salt);
 void canon_record_end(struct canon *canon);
 

@@ -30,7 +30,7 @@
 
 struct value {
     uint16_t number;
-    uint8_t line; /* index: a space, or the attempts of one owner; numbers of a line are ranked together */
+    uint8_t line; /* index: a space, the attempts of one owner, or LINE_ROLE; ranks count within a line */
     uint8_t bound;
 };
 
@@ -52,7 +52,8 @@ union quick {
 struct line {
     uint16_t last;
     uint8_t present[NUMBER_MAX + 1];
-    uint16_t rank[NUMBER_MAX + 1]; /* by number: 1 + how many numbers up to it are present; 0 for 0 */
+    /* By number: 1 + how many numbers up to it are present; 0 for 0. Of sessions: see rank_sessions(). */
+    uint16_t rank[NUMBER_MAX + 1];
 };
 
 /* Its values lie behind it, and then, aligned to 8, its records. */
@@ -62,7 +63,7 @@ struct canon_part {
     union quick quick; /* its quick numbers without bounds */
     uint64_t attempts; /* all bits of the last word of owners whose attempts it has */
     uint8_t roles;     /* set of the processes that it names */
-    uint8_t mixed;     /* of these, those named together with another in a record, or outside of records */
+    uint8_t mixed; /* of these, those named with another one in a record, or together outside of records */
     uint8_t count;
     uint8_t records;
     uint8_t block;
@@ -198,7 +199,8 @@ uint64_t canon_processes_seed(const struct canon *canon, int block);
 /* Returns the fingerprint of a state up to numbers and names; `plain` is the one without renaming. */
 uint64_t canon_processes_sum(struct canon *canon, const struct canon_part *const *parts, uint64_t plain);
 
-/* Makes the state of the last sum the base: later sums look up only blocks that differ from it. */
+/* Makes the state of the last sum the base, unless a part of it is slow or refused. Later sums look up only
+ * blocks that differ from the base. */
 void canon_processes_keep(struct canon *canon);
 void canon_processes_close(struct canon_processes *processes);
 

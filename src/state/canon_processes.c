@@ -134,8 +134,9 @@ static int self_of(const struct canon *canon, uint64_t address)
     return -1;
 }
 
-/* Returns a pointer in a form that is the same for all processes: kind of block and offset. A pointer into a
- * block of another process than `owner` stays as it is; then all processes keep their names. */
+/* Returns a pointer into the blocks of `owner`, or to its `self`, in a form that is the same for all
+ * processes: kind of block and offset. A pointer to another process stays as it is, and then all processes
+ * keep their names. Any other word stays as it is. */
 static uint64_t without_name(struct canon *canon, int owner, uint64_t word)
 {
     const struct canon_layout *layout = &canon->processes->layout;
@@ -307,7 +308,7 @@ static uint64_t hash_piece(const struct canon *canon, const struct piece *piece,
 
 enum choice { ALL_PIECES, MIXED_PIECES };
 
-/* Returns the sum of the hashes of the chosen pieces that name `me`; -1 = all chosen ones. */
+/* Returns the sum of the hashes of the chosen pieces that name `me`; of all chosen pieces if `me` is -1. */
 static uint64_t hash_part(const struct canon *canon, const struct canon_part *part,
                           const struct naming *naming, enum choice choice, int me)
 {
@@ -499,7 +500,8 @@ static int split_classes(uint8_t *class, const uint64_t *color, int count)
     return classes + 1;
 }
 
-/* Splits classes by colours in which other processes are named by class, as long as this splits any. */
+/* Splits classes by colours in which other processes are named by class. Repeats that as long as it splits
+ * any, and some class has several members. Returns the number of classes. */
 static int refine(const struct canon *canon, const struct canon_part *const *parts, uint8_t *class,
                   int classes)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Interning: each content that a block of the arena has had is kept once, and has a number.
+/* Interning: each content of a block that intern_take() meets is kept once, and has a number.
  *
  * A state of the world is then the list of its blocks' numbers. Two lists are equal if and only if the states
- * are. A step changes few blocks, so millions of states share some thousands of contents. */
+ * are. A step changes few blocks, so many states share a content. */
 #ifndef STATE_INTERN_H
 #define STATE_INTERN_H
 
@@ -17,8 +17,9 @@ struct intern;
 struct intern *intern_open(struct arena *arena);
 void intern_close(struct intern *intern);
 
-/* Returns the number of the block's present content, whose hash in the arena is valid; INTERN_NONE if memory
- * is short. Contents of different blocks have different numbers. */
+/* Returns the number of the block's present content, which is added if it is new. The block's hash in the
+ * arena must be valid. INTERN_NONE if memory is short. Contents of different blocks have different
+ * numbers. */
 uint32_t intern_take(struct intern *intern, int block);
 
 /* Writes a content of this block into it. No block of the arena is marked before, and none afterwards. */

@@ -18,14 +18,14 @@
 #define WORKERS_MAX 64
 #define LOOK_EVERY 128u /* states that a worker adds between two looks at the fill */
 
-/* A worker's count of states, on a cache line of its own, so that workers do not wait for each other. */
+/* A worker's count of states, on a cache line of its own, so that no two workers write to one line. */
 struct tally {
     _Alignas(64) _Atomic uint64_t count;
 };
 
 /* The head of a table. Workers share a shared table with its head. A worker that makes the table grow waits
- * until all others rest, at the latest in their next visited_add(). The table grows in place: it has the
- * addresses of the largest table, and only places that are written to take memory. */
+ * until all others rest, at the latest in their next visited_add(). The table grows in place: the address
+ * range of its largest size is mapped from the start (MAP_NORESERVE). */
 struct visited {
     _Atomic uint64_t *place; /* 0 = empty */
     uint64_t places;
@@ -73,8 +73,8 @@ static struct visited *open_head(int workers, int flags)
     return visited;
 }
 
-/* Maps three quarters of `bytes_max`; a quarter stays for the rest of the search. If the address space is too
- * small, tries with half of it. */
+/* Maps three quarters of `bytes_max`, if all of it can be mapped: the rest of the search needs addresses too.
+ * Else tries with half of `bytes_max`, and so on. NULL if that becomes too small for the smallest table. */
 static struct visited *open_table(struct visited *visited, size_t bytes_max, int flags)
 {
     void *all = NULL;
@@ -235,8 +235,8 @@ static size_t count_behind(const struct visited *visited, uint64_t places)
     return count;
 }
 
-/* Moves each key, from the last place to the first, to its place in a table of half as many places again.
- * False, with nothing changed, if the table may not grow or memory is short.
+/* Moves each key, from the last place to the first, to its place in a table of one and a half times as many
+ * places. Returns false, with nothing changed, if the table may not grow or memory is short.
  *   Claim. No key is put among those that are still to be moved, and none runs beyond the last place.
  *   Why. A key whose new home lies behind its old place goes there; the others are set aside until all are
  *   moved. Homes spread out: no more keys than before have their home in as many of the last places.
@@ -285,7 +285,8 @@ bool visited_reserve(struct visited *visited, uint64_t count)
     return visited->full >= count;
 }
 
-/* Makes the table grow while all other workers rest. A table that cannot is filled to fifteen sixteenths. */
+/* Makes the table grow while all other workers rest. If it cannot grow, it is filled to fifteen
+ * sixteenths. */
 static void grow(struct visited *visited)
 {
     int nobody = 0;

@@ -3,10 +3,11 @@
 
 /* The set of states that a search has seen, each as a 64-bit fingerprint.
  *
- * It is one open-addressed table of 8 bytes a place, between a half and three quarters full once it has
- * grown; up to 15/16 if it cannot grow. Places follow the order of fingerprints, so it grows in place, and
- * reads and writes memory in order. Of n states, n^2 / 2^65 are expected to have the fingerprint of another
- * one. The search omits these, and all states that only they lead to. */
+ * It is one open-addressed table of 8 bytes a place (or a table of bits, see visited_open_bits()). Once it
+ * has grown, it is about half to three quarters full; up to 15/16 if it cannot grow. The larger a
+ * fingerprint, the further behind is its first place, so the table grows in place. Of n states, about n^2 /
+ * 2^65 are expected to have the fingerprint of another one. The search omits these, and all states that only
+ * they lead to. */
 #ifndef STATE_VISITED_H
 #define STATE_VISITED_H
 
@@ -22,15 +23,15 @@ enum visited_answer {
     VISITED_FULL,  /* the state was not in the set, and there is no room for it */
 };
 
-/* Returns an empty table for one worker, of at most three quarters of `bytes_max` bytes, also while it grows;
- * less if the address space is too small. NULL if the smallest table does not fit, or memory is refused. */
+/* Returns an empty table for one worker. The table takes at most three quarters of `bytes_max` bytes; less if
+ * the address space is too small. NULL if the smallest table does not fit, or memory is refused. */
 struct visited *visited_open(size_t bytes_max);
 
 /* Returns such a table in memory that processes forked later share, for `workers` of them (1 to 64). */
 struct visited *visited_open_shared(size_t bytes_max, int workers);
 
-/* Returns a set of `bytes` bytes of bits (bitstate.h), which is never full. Not for visited_copy() and
- * _reserve(). */
+/* Returns a set of `bytes` bytes of bits (bitstate.h), which is never full; NULL if memory is refused. Not
+ * for visited_copy() and _reserve(). */
 struct visited *visited_open_bits(size_t bytes, int workers);
 
 void visited_close(struct visited *visited);
@@ -52,9 +53,9 @@ bool visited_has(const struct visited *visited, uint64_t fingerprint);
 /* Makes room for `count` states in an empty table. Returns false if its largest size has no room for them. */
 bool visited_reserve(struct visited *visited, uint64_t count);
 
-/* Copies at most `max` fingerprints, in an order in which another table takes them fast. Returns their
- * number, 0 after the last. *at is 0 for the first call, and is then kept by this function. No worker may add
- * a state between these calls. */
+/* Copies at most `max` fingerprints, in the order of their places. Returns their number, 0 after the last.
+ * *at is 0 for the first call, and is then kept by this function. No worker may add a state between these
+ * calls. */
 size_t visited_copy(const struct visited *visited, uint64_t *at, uint64_t *out, size_t max);
 
 uint64_t visited_count(const struct visited *visited);
