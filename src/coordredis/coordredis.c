@@ -244,7 +244,7 @@ static bool linked(int client)
 }
 
 /* A client is stalled if it is cut off from all servers. It is also stalled if a connection waits for a
- * server that is apart, and no connection goes on: if one goes on, the client hears a server before it
+ * server that is apart, and no connection goes on. While one goes on, the client hears a server before it
  * gives up. */
 static bool stalled(int client)
 {
