@@ -126,8 +126,8 @@ static int handle_of(const struct action *expire)
     return -1;
 }
 
-/* e: a handle connects to the lowest server that takes it. A session does not expire while a handle of its
- * process has the session and is not connected. */
+/* e: a handle connects to the server with the lowest number that takes it. A session does not expire while a
+ * handle of its process has the session and is not connected. */
 static bool connects_elsewhere(const struct look *look, const struct action *action)
 {
     if (action->kind == ACTION_EXPIRE) {

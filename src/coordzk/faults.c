@@ -113,7 +113,7 @@ static const char *sweepable_directory(int lock)
 
 /* Writes the path of the directory that an operator would remove next. This is the lock's first directory
  * that exists and has no children. If there is none, it is the path of the lock or, if that does not exist,
- * its lowest existing ancestor below the chroot. False: there is none, or it has children. */
+ * its deepest existing ancestor below the chroot. False: there is none, or it has children. */
 static bool empty_directory(int lock, char path[FAKEZK_PATH_MAX])
 {
     const char *root = the_host->options->chroot;

@@ -213,7 +213,8 @@ void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
     }
 }
 
-/* Returns true for the codes that a request gets if its link, session or handle ends before the answer. */
+/* Returns true for the codes that requests get at the end of a link, of a session or of a handle. Refused
+ * credentials are left out. */
 static bool is_without_answer(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZCLOSING || rc == ZSESSIONEXPIRED;

@@ -85,7 +85,8 @@ static void remove_channel(int client, struct channel_record *channel)
     pack_remove(&pack, &channel->rec);
 }
 
-/* Adds a record behind those of its connection; a mute one before its channels. NULL = no room. */
+/* Adds a record behind the others of its connection; a mute one before the records of channels. NULL = no
+ * room, which is a trouble. */
 static struct channel_record *add_channel(int client, int connection, size_t name_size, bool mute)
 {
     LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);

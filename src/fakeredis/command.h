@@ -35,7 +35,7 @@ struct server {
     struct pack pack;     /* its block */
     int lag;              /* number of writes that its backlog keeps, at most; 0 = no backlog */
     int replicas;         /* number of replicas that WAIT counts */
-    bool timed;           /* leases end by the clock; false = `ends_ms` of a key is the length of its lease */
+    bool timed;           /* leases end by the clock; false = see `ends_ms` of struct key */
     bool read_only;       /* it is a replica: refuses commands that write, and deletes no key by its lease */
     uint8_t life;         /* fakeredis_lives() of the client whose command runs, at the sending */
     const char *password; /* NULL = none is required */
@@ -94,8 +94,9 @@ struct call {
     struct reply *reply;
 };
 
-/* Runs a command, argv[0], of a connection, or queues it. Writes one reply, but for SUBSCRIBE and UNSUBSCRIBE
- * one for each channel. Returns false if something found no room: the world must end then. */
+/* Runs a command, argv[0], of a connection, or queues it. Writes one reply; SUBSCRIBE and UNSUBSCRIBE write
+ * one for each channel, UNSUBSCRIBE at least one. Returns false if something found no room: the world must
+ * end then. */
 bool command_run(struct server *server, int client, int connection, int64_t now_ms, int argc,
                  const struct bytes *argv, struct reply *reply);
 
@@ -158,7 +159,7 @@ void call_set_sequence(struct call *call, struct bytes name, enum key_type type,
 void call_set_lease(struct call *call, struct key *key, int64_t ends_ms);
 void call_remove(struct call *call, struct key *key, enum key_change change);
 
-/* Reads an integer. If the text is none, writes the error and returns false. */
+/* Reads an integer. If the text is no integer, writes the error and returns false. */
 bool call_integer(struct call *call, struct bytes text, int64_t *number);
 bool call_is(struct bytes text, const char *word); /* compares without regard to case */
 

@@ -121,8 +121,8 @@ bool fakeredis_arrive(int client);
 
 enum { FAKEREDIS_ANSWER = 1, FAKEREDIS_LINK = 2, FAKEREDIS_MESSAGE = 4 };
 /* Precondition: fakeredis_can_deliver(). Returns FAKEREDIS_MESSAGE for a message of a channel. Returns
- * FAKEREDIS_LINK if the client learns that the connection is up, could not be made, or has ended. Returns
- * FAKEREDIS_ANSWER for another reply. */
+ * FAKEREDIS_LINK if the client learns that the connection is up, could not be made, or has ended. Otherwise
+ * returns FAKEREDIS_ANSWER, for a reply. */
 unsigned fakeredis_deliver(int client, int connection);
 
 int fakeredis_replies(int client, int connection);  /* number of replies and messages under way */
@@ -180,8 +180,8 @@ void fakeredis_jump(int server, int32_t ms);
  * `options.servers + server` from then on. It counts as detached from its replicas. */
 void fakeredis_split(int server);
 bool fakeredis_is_split(int server);
-/* Ends the split: connections to the former server break, and it loses its keys, scripts and late
- * requests. */
+/* Ends the split: connections to the former server break, and its keys, scripts and late requests are
+ * lost. */
 void fakeredis_rejoin(int server);
 
 /* Returns the number of servers, former ones included: with `options.splits` twice `options.servers`. */

@@ -35,8 +35,8 @@ struct key {
      * lease. */
     int64_t ends_ms;
     uint8_t database;
-    uint8_t writer;    /* client that set the value or the lease last, plus 1 */
-    uint8_t life;      /* server.life at that write; 0 if the key has no lease and the server no backlog */
+    uint8_t writer; /* client that set the value or the lease last, plus 1 */
+    uint8_t life; /* server.life when `writer` was set; 0 if the key has no lease and the server no backlog */
     uint8_t shortened; /* 1 = the server's clock has jumped since the lease began */
     uint32_t value_size;
 };

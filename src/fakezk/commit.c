@@ -345,7 +345,7 @@ static void take_number(void)
 int64_t fakezk_zxid(int32_t number)
 {
     if (!fakezk.options.epochs) {
-        return number; /* the log is not read: a step that only delivers does not depend on it */
+        return number; /* without reading the log: a step depends on each block that it reads */
     }
     const struct zk_log *log = the_log();
     uint32_t epoch = log->epochs;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Conditions of the steps of one handle. They are inline because a list of steps asks them for each open
- * handle. */
+/* Conditions of the steps of one handle or one client. They are inline because a list of steps asks them
+ * for each open handle. */
 #ifndef FAKEZK_ENABLED_H
 #define FAKEZK_ENABLED_H
 
@@ -14,7 +14,7 @@ struct zk_seen {
     const struct _zhandle *zh;
     const struct zk_request *request; /* the oldest unanswered request, or NULL */
     const struct zk_message *message; /* the next message, or NULL */
-    /* session of the link; NULL without a link, or if session_find() does not find it */
+    /* session of the link; NULL without a link, or if session_find() finds none */
     const struct zk_session *session;
 };
 

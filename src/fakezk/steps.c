@@ -10,7 +10,7 @@ struct list {
     int capacity;
 };
 
-/* Returns the place for the next step. If the list is full, that is a step which belongs to no list. */
+/* Returns the place for the next step. If the list is full, returns a place outside of it. */
 static struct fakezk_step *next_place(struct list *list)
 {
     static struct fakezk_step beyond;

@@ -41,7 +41,7 @@ void lockredis_sockets_poll(const struct redis_sockets *sockets, int wakes, stru
 void lockredis_sockets_handle(struct redis_sockets *sockets, const struct redis_events *found);
 
 /* hiredis writes with write(), which raises SIGPIPE if the server has closed the connection. So the
- * client's own thread blocks this signal, and the thread of a blocking call does while it leads.
+ * client's own thread blocks this signal, and the thread of a blocking call does while it leads. Then
  * lockredis_sockets_restore_pipe() restores the mask, and takes away a signal that hiredis has raised. */
 struct redis_no_pipe {
     bool was_blocked;

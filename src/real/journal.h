@@ -21,7 +21,8 @@ int64_t real_journal_now_ns(void);
  * errno. */
 int real_journal_open(const char *dir);
 
-/* Appends one line with the present time in place of line->time_ns. Returns 0, or -1 with errno. */
+/* Appends one line with the present time in place of line->time_ns. Returns 0, or -1 with errno; a write
+ * that was cut short gives -1 without errno. */
 int real_journal_write(int fd, const struct real_line *line);
 
 /* Reads a journal while others write to it. All zeros at first, except `fd`. */
