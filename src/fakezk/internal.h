@@ -396,8 +396,8 @@ static inline bool is_set(unsigned setting)
     return (fakezk.options.settings & setting) != 0;
 }
 
-/* Returns whether handles note the zxid of replies in `last_zxid`. It has two uses: a client connects to no
- * server that is behind it, and SetWatches finds the data and children that have changed since. */
+/* Returns whether handles note the last reply's zxid in `last_zxid`. A client uses it only to find a server
+ * that is not behind it, and to ask which of its watches have missed a change. */
 static inline bool fakezk_seen_matters(void)
 {
     return fakezk.options.servers > 1 || !fakezk.options.ignores_children || !fakezk.options.sets_no_data;
