@@ -86,7 +86,7 @@ struct call {
     struct server *server;
     uint8_t client, connection;
     bool in_script;
-    bool no_room;   /* the block, a script's text or a value found no room: the world must end */
+    bool no_room;   /* something found no room: the world must end */
     int64_t now_ms; /* time of the server's clock; equal for all commands of a script */
     int database;   /* the selected one */
     int argc;       /* number of arguments, the command's name included */

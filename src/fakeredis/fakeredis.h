@@ -80,8 +80,8 @@ void fakeredis_set_cut_off(int client, bool on);
 bool fakeredis_is_cut_off(int client);
 
 /* Sets client and server apart, or joins them (`on` is false). While they are apart, nothing passes between
- * the two. The end of the client's life joins them, too. `server` is below `options.servers`; its former
- * server is apart with it. */
+ * the two; replies that a cut has kept are still delivered. The end of the client's life joins them, too.
+ * `server` is below `options.servers`; its former server is apart with it. */
 void fakeredis_set_apart(int client, int server, bool on);
 bool fakeredis_is_apart(int client, int server);
 bool fakeredis_is_paused(int client);
@@ -100,7 +100,8 @@ bool fakeredis_awaits(int client, int connection);
 /* Returns whether the connection has no request, reply, message or notice, and cannot come up now or by the
  * clock alone. */
 bool fakeredis_is_idle(int client, int connection);
-/* Returns whether the connection waits for a reply or for coming up, and its server is apart or cut off. */
+/* Returns whether the connection waits for a reply or for coming up, and the client is apart from its
+ * server or cut off. */
 bool fakeredis_is_stalled(int client, int connection);
 
 /* Returns whether a step of the connection is possible now, or will be by the clock alone. */

@@ -15,8 +15,8 @@ static const char *request_data(const struct zk_request *request)
     return request->bytes + request->path_size + 1;
 }
 
-/* Returns whether the server refuses a path for one of its characters (F55): U+001F, U+007F to U+009F, U+D801
- * to U+F8FE, U+FFF1 to U+FFFE, or one above U+FFFF. The client has refused U+0001 to U+001E. */
+/* Returns whether the server refuses a path for one of its characters (F55). These are 0x1f, 0x7f to 0x9f,
+ * 0xd801 to 0xf8fe, 0xfff1 to 0xfffe, and all above 0xffff. The client has refused 1 to 0x1e. */
 static bool path_refused(const struct zk_request *request)
 {
     const unsigned char *at = (const unsigned char *)request->bytes;
