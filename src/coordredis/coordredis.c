@@ -3,15 +3,14 @@
 
 /* Redis as a coordinator: src/fakeredis behind coord/coordinator.h.
  *
- * The path of a lock is the name of its key, in database 0. With one server the key is a claim of the client
- * that made it (key_holders.c). The claim ends when the key is deleted, ends with its lease, or gets another
- * value or another writer.
+ * The path of a lock is the name of its key, in database 0. With one server the key is a claim of the
+ * client that has written it (key_holders.c). The claim ends when the key is removed, or gets another value
+ * or another writer.
  *
- * There are no sessions. The session of an event is the life of a process: from its start to its stop or
- * crash.
+ * There are no sessions. The session of an event stands for a life of a process, see fakeredis_lives().
  *
- * A lease ends by the clock of its server. In a world without a clock it may end at any time; while its owner
- * renews it, that costs a fault (lease_ends.c). */
+ * A lease ends by the clock of its server. In a world without a clock, lease_ends.c says when it may end,
+ * and whether that costs a fault. */
 #include "base/assert.h"
 #include "coordredis/internal.h"
 
@@ -244,8 +243,9 @@ static bool linked(int client)
     return true;
 }
 
-/* A client is not stalled while a connection goes on: answers of the servers that it hears come before its
- * patience ends. */
+/* A client is stalled if it is cut off from all servers. It is also stalled if a connection waits for a
+ * server that is apart, and no connection goes on. While one goes on, the client hears a server before it
+ * gives up. */
 static bool stalled(int client)
 {
     bool waits = false, goes_on = false;
@@ -296,7 +296,7 @@ static int scope(int client, int *blocks)
     return count;
 }
 
-/* Shows no number, so nothing is renamed: copies of tokens stand in texts too. */
+/* Shows no number, so nothing is renamed: copies of tokens stand in texts too, which are not shown. */
 static void canon(int block, struct canon *canon)
 {
     (void)block, (void)canon;

@@ -70,7 +70,8 @@ bool some_are_apart(void)
     return some;
 }
 
-/* A client without a connection is not set apart: nothing passes anyway, and the fault can come later. */
+/* Lists no fault for a client without an open connection: nothing passes anyway, and the fault can come
+ * later. */
 static void add_aparts(struct action_list *list, int client)
 {
     for (int server = 0; server < redis_host->options->servers; server++) {

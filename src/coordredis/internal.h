@@ -57,18 +57,20 @@ void claims_observe(const struct fakeredis_event *from);
 /* Returns the client with the share of the key's lock on this server. If there is none, or the key is no
  * lock's, returns the key's last writer. */
 int claims_client(int server, const struct key *key);
-/* Returns whether the life in which that client got the share, or wrote the key, is over. */
+/* Returns whether the life is over in which claims_client() got the share or, without a share, wrote the
+ * key. */
 bool claims_is_of_former_life(int server, const struct key *key);
-/* Returns the number of requests without a reply since the key's lease began; 0 = the key has no share. */
+/* Returns `misses` of the key's share (key_holders.c); 0 = the key has no share. */
 int claims_misses(int server, const struct key *key);
-/* Returns whether the client has last written or renewed the key at the other server of the split place. */
+/* Returns whether the client of the key's share has last written or renewed the key at the other server of
+ * the split place. False if the key has no share. */
 bool claims_is_misled(int server, const struct key *key);
-/* Sets *server to the first server, but no former one, with the client's share of this lock, and *index to
- * that of the key there. Returns false if there is none. */
+/* Sets *server to the first server, but no former one, with the client's share of this lock. Sets *index to
+ * the index of the lock's key there. Returns false if there is no such server. */
 bool claims_find(int client, int lock, int *server, int *index);
 
-/* To be called when a server has lost all keys. Resets the numbers of claims if it is the only server: the
- * counters of tokens are lost, too. */
+/* Call it when a server has lost all keys. If it is the only server, claims are numbered from 1 again,
+ * because the counters of tokens are lost too. */
 void claims_begin_anew(void);
 
 /* Do fakeredis_split() and fakeredis_rejoin(), and give the former server its shares, or take them away. */
@@ -79,10 +81,12 @@ int32_t session_of(int client, int life); /* `life`: number of lives of the clie
 int32_t life_of(int client);              /* session of the client's present life */
 
 bool lease_is_due(int server, const struct key *key); /* the lease may end without a fault */
-/* `place` = session of an ACTION_EXPIRE: a number for a server and a key's index there. NULL = no lease. */
+/* `place` = session of an ACTION_EXPIRE: a number for a server and a key's index there. NULL = no key with a
+ * lease is there. */
 const struct key *leased_key(int32_t place);
 int leased_server(int32_t place);
-/* Returns the former server of a place for its present one, and the present one for the former. */
+/* Returns the number of the former server for a present one, and that of the present server for a former
+ * one. */
 int server_beside(int server);
 int leased_index(int32_t place);
 bool lease_may_end(int32_t place); /* due, or early by a fault */

@@ -8,12 +8,12 @@
  * server, its share is the claim.
  *
  * Claims of a lock are numbered from 1 on. A recipe with fencing tokens counts them likewise, by a counter at
- * the server. So the number goes back, as the counter does, when a single server loses writes.
+ * the server. So the number goes back, as the counter does, when the only server loses writes.
  *
- * While a place is split, its former server grants locks as well. A former claim stands beside the first one:
- * its client has more than half of the shares if former servers count instead of their successors. Former
- * claims are numbered from FORMER_CLAIMS + 1 on, and end with the split at the latest. A client that had the
- * claim when the split began gets no former claim by that: its claim is the first one, or is lost. */
+ * While a place is split, its former server grants locks as well. So there may be a former claim beside the
+ * claim: its client has more than half of the shares if former servers count instead of their successors.
+ * Former claims are numbered from FORMER_CLAIMS + 1 on. The shares that exist when a split begins give no
+ * former claim (`known`). */
 #include "base/arena.h"
 #include "base/assert.h"
 #include "base/hash.h"
@@ -21,13 +21,13 @@
 
 #include <string.h>
 
-#define FORMER_CLAIMS 1000000 /* more than a run has of first claims */
+#define FORMER_CLAIMS 1000000 /* more than a run has of other claims */
 
 struct share {
     uint64_t value;  /* hash of the key's text; 0 = the key is a hash or a list */
-    int32_t session; /* life of the client at that write, by session_of(); 0 = the key does not exist */
+    int32_t session; /* life of the client when it wrote the value, by session_of(); 0 = there is no share */
     uint8_t client;
-    uint8_t misses;   /* number of requests without a reply since the lease began, at most lease_misses + 1 */
+    uint8_t misses;   /* lost requests about the key since the lease began, at most lease_misses + 1 */
     uint8_t misled;   /* 1 = see claims_is_misled() */
     uint8_t reserved; /* 0 */
 };
@@ -38,8 +38,8 @@ struct claim {
     int64_t former_position; /* number of the present former claim; 0 = there is none */
     int64_t former_claims;   /* number of the lock's former claims up to now */
     struct share former;     /* share of the client with the former claim; session 0 = there is none */
-    struct share known;      /* winner() with `former` at the last split, till it changes; session 0 = none */
-    struct share share[];    /* of each server, by its number: former servers last */
+    struct share known; /* winner() with `former` before the last split, until it changes; session 0 = none */
+    struct share share[]; /* of each server, by its number: former servers last */
 };
 
 static int block;
@@ -108,8 +108,8 @@ static int lock_of(const struct key *key)
     return lock_of_name(key->database, key_name(key));
 }
 
-/* Returns the hash of a text, which differs between owners. Returns 0 for a hash or a list, which may change
- * while its owner holds. */
+/* Returns the hash of a key's text, in which the texts of two owners differ. Returns 0 for a hash or a list,
+ * whose value may change while its owner holds. */
 static uint64_t value_of(const struct key *key)
 {
     char room[KEY_DIGITS_MAX];
@@ -120,7 +120,8 @@ static uint64_t value_of(const struct key *key)
     return hash_text(text.at, text.size, 1);
 }
 
-/* Returns the share of the key's lock on this server; NULL = it is no lock's key, or has no share yet. */
+/* Returns the share of the key's lock on this server; NULL = it is no lock's key, or the server has no
+ * share. */
 static const struct share *share_of(int server, const struct key *key)
 {
     int lock = lock_of(key);
@@ -211,7 +212,7 @@ static const struct share *share_at(const struct claim *claim, int place, bool f
     return &claim->share[former && fakeredis_is_split(place) ? place + servers : place];
 }
 
-/* Returns the share of the client that has more than half of the places; session 0 = no client has. */
+/* Returns the share that more than half of the places have alike; session 0 = there is none. */
 static struct share winner(const struct claim *claim, bool former)
 {
     int servers = redis_host->options->servers;
@@ -227,7 +228,7 @@ static struct share winner(const struct claim *claim, bool former)
     return (struct share){0};
 }
 
-/* Ends and begins the former claim as the shares now say, with its events. */
+/* Ends or begins the former claim if the shares have changed so, and tells the events. */
 static void look_at_former(int lock, int by)
 {
     struct claim *claim = mark_claim(lock);
@@ -249,7 +250,7 @@ static void look_at_former(int lock, int by)
     }
 }
 
-/* Likewise for the claim, whose winner was `before`. */
+/* Ends or begins the claim if its winner differs from `before`, and tells the events. */
 static void look_at_present(int lock, const struct share *before, int by)
 {
     struct claim *claim = mark_claim(lock);
@@ -267,7 +268,7 @@ static void look_at_present(int lock, const struct share *before, int by)
     }
 }
 
-/* Sets a share, and ends and begins claims by that. `by` becomes `owner` of EVENT_NODE_DELETED. */
+/* Sets a share, and ends or begins claims by that. `by` becomes `owner` of EVENT_NODE_DELETED. */
 static void set_share(int lock, int server, const struct share *share, int by)
 {
     struct claim *claim = mark_claim(lock);
@@ -281,9 +282,9 @@ static void set_share(int lock, int server, const struct share *share, int by)
 }
 
 /* Returns the `owner` of EVENT_NODE_DELETED for a lease that has ended:
- * - EVENT_BY_LOSS, if the client is misled, or with a clock if a jump has shortened the lease,
- * - EVENT_BY_TIME, otherwise with a clock; without one if the lease was due, and its process lives and is not
- *   paused,
+ * - EVENT_BY_LOSS, if the client is misled, or with a clock if a jump has shortened the lease.
+ * - EVENT_BY_TIME, otherwise with a clock. Without a clock, if the lease was due, and its client is in the
+ *   life of the share and not paused.
  * - 0, otherwise. */
 static int ended_by(int server, const struct key *key)
 {
@@ -308,7 +309,8 @@ static int goes_by(const struct fakeredis_event *from)
     return from->change == KEY_EXPIRED ? ended_by(from->server, from->key) : (int)EVENT_BY_LOSS;
 }
 
-/* Marks a client's share as misled if it writes or renews its key at the other server of the split place. */
+/* If a client writes or renews a lock's key at one server of a split place, marks its share at the other
+ * server as misled. */
 static void mislead(int lock, const struct fakeredis_event *from)
 {
     int other = server_beside(from->server);
@@ -345,8 +347,9 @@ static void observe_key(const struct fakeredis_event *from)
     mislead(lock, from);
 }
 
-/* With one server, takes back two numbers: of the claim that the lost write had made, and of the claim that
- * it had ended. The latter claim is counted again by set_share(). */
+/* With one server, takes back the number of the claim that the lost write made, if it made one. Also takes
+ * back that of the claim that the write ended, if it ended one, because set_share() counts this claim
+ * again. */
 static void take_back(struct claim *claim, const struct share *now, const struct share *before, bool created)
 {
     bool overwrote = now->session != 0 && before->session != 0;
@@ -410,7 +413,7 @@ void claims_rejoin(int server)
     }
 }
 
-/* A request about the key of the client's share has no reply: it counts as a renewal that was missed. */
+/* Counts a request without a reply about the key of the client's share as a renewal that was missed. */
 static void observe_lost(const struct fakeredis_event *from)
 {
     int survives = redis_host->options->recipe->lease_misses;

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* When a lease may end. With a clock: when it is over by the clock of its server. Without a clock: at any
- * time if its owner does not renew it. Otherwise a fault may end it, unless a timer of the owner
- * (LS_TIMER_LEASE) ends the owner's belief first. */
+ * time if is_left_alone(). Otherwise a fault may end it, unless a timer of the owner (LS_TIMER_LEASE) ends
+ * the owner's belief first. */
 #include "base/assert.h"
 #include "coordredis/internal.h"
 
@@ -45,11 +45,13 @@ static bool asks_about(int client, int server, struct bytes name)
            fakeredis_asks_about(client, server_beside(server), name);
 }
 
-/* Returns whether the owner does not renew the lease, nor will. There are three cases:
- * - The owner is paused, or its life is over.
+/* Returns whether a lease may end without a fault, because its owner will not renew it in time. One of
+ * these holds:
+ * - The owner is paused, or the life in which it got the share is over.
  * - It is misled: it has renewed at the other server of the place.
- * - It cannot renew in time, and no timer (LS_TIMER_LEASE) ends its belief first. It is apart from the
- *   server, too many requests had no reply, or no renewal is armed and no request about the key under way. */
+ * - No timer (LS_TIMER_LEASE) ends its belief first, and one of three obstacles is there. It is apart from
+ *   the server. More than `lease_misses` requests had no reply. No renewal is armed, and no request about
+ *   the key is under way. */
 static bool is_left_alone(int server, const struct key *key)
 {
     LS_ASSERT(!redis_host->options->timed && key->ends_ms != KEY_NEVER);
@@ -66,8 +68,9 @@ bool lease_is_due(int server, const struct key *key)
     return redis_host->options->timed ? fakeredis_is_over(server, key) : is_left_alone(server, key);
 }
 
-/* Returns whether a fault may end the client's leases early. Without a clock it may, unless a timer of the
- * client ends its belief first: such an early end would take a jump of the server's clock. */
+/* Returns whether a fault may end the client's leases early. With a clock none may. Without a clock one
+ * may, unless a timer of the client ends its belief first: an earlier end would take a jump of the server's
+ * clock. */
 static bool ends_early(int client)
 {
     return !redis_host->options->timed && !redis_host->trusts_leases(client);

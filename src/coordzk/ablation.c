@@ -3,8 +3,8 @@
 
 /* Worlds that lack a choice point (docs/fidelity.md): removes the actions that are no choice.
  *
- * Each rule keeps at least one action of the system, and the next rule looks at the remaining ones. So such a
- * world has fewer runs, but none that ends early. */
+ * A rule keeps at least one action of a list that is not empty, and the next rule looks at the remaining
+ * ones. So such a world has fewer runs, but no run ends because a rule left nothing. */
 #include "coordzk/internal.h"
 
 #include "base/assert.h"
@@ -15,7 +15,7 @@
 struct look {
     const struct action *actions;
     int count;
-    int mover;   /* lowest process with a step under way, -1 = none */
+    int mover;   /* lowest process with an APPLY, or an action of is_client_side(); -1 = none */
     bool buries; /* a closing session can end */
     bool calls;  /* a callback can run */
 };
@@ -49,8 +49,8 @@ static bool is_own(const struct action *action)
            action->kind == ACTION_FIRE;
 }
 
-/* a: sessions take turns. The lowest process with a step under way moves first: steps, timers and verbs of
- * the others, except cancel, are no choice. */
+/* a: sessions take turns. While there is a `mover`, actions of is_own() are possible for that process
+ * alone. */
 static bool is_out_of_turn(const struct look *look, const struct action *action)
 {
     return look->mover >= 0 && is_own(action) && action->process != look->mover;
@@ -77,7 +77,8 @@ static int cut_handle(const struct action *cut)
     return fakezk_linked(cut->process, action_cut_link(cut));
 }
 
-/* b: a link breaks only while no message is under way on it. */
+/* b: a link is cut only while it has no unanswered request and no unreceived message. A server restarts only
+ * while this holds for all links of all clients. */
 static bool breaks_in_flight(const struct look *look, const struct action *action)
 {
     (void)look;
@@ -88,7 +89,7 @@ static bool breaks_in_flight(const struct look *look, const struct action *actio
     return breaks;
 }
 
-/* c: no write that was applied, or will be, loses its answer. */
+/* c: no cut, give-up or restart of a server hides the answer to a write that was or will be applied. */
 static bool hides_write(const struct look *look, const struct action *action)
 {
     int handle;
@@ -113,7 +114,7 @@ static bool hides_write(const struct look *look, const struct action *action)
     }
 }
 
-/* Returns the handle that has the session; -1 = its process has left it. */
+/* Returns the handle of the process that has the session; -1 = none has. */
 static int handle_of(const struct action *expire)
 {
     LS_ASSERT(expire->kind == ACTION_EXPIRE);
@@ -125,7 +126,8 @@ static int handle_of(const struct action *expire)
     return -1;
 }
 
-/* e: a client connects to the first server that takes it, and is back before its session can expire. */
+/* e: a handle connects to the server with the lowest number that takes it. A session does not expire while a
+ * handle of its process has the session and is not connected. */
 static bool connects_elsewhere(const struct look *look, const struct action *action)
 {
     if (action->kind == ACTION_EXPIRE) {
@@ -142,7 +144,8 @@ static bool connects_elsewhere(const struct look *look, const struct action *act
     return false;
 }
 
-/* f: a session expires only while nothing of it is under way, and then ends before anything else happens. */
+/* f: a session does not expire while its handle has an unanswered request or an undelivered message. While a
+ * session is closing, BURY is the only choice. */
 static bool expires_in_flight(const struct look *look, const struct action *action)
 {
     if (look->buries) {
@@ -153,7 +156,7 @@ static bool expires_in_flight(const struct look *look, const struct action *acti
            fakezk_outstanding(action->process, handle) + fakezk_queued(action->process, handle) > 0;
 }
 
-/* i: a client never stands still: its callbacks run before anything else happens. */
+/* i: a client never stands still: while a callback can run, deliveries are the only choice. */
 static bool overtakes_callback(const struct look *look, const struct action *action)
 {
     return look->calls && action->kind != ACTION_DELIVER;

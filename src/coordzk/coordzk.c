@@ -18,7 +18,7 @@ static const char *hosts(const struct world_options *options)
     return "127.0.0.1:2181";
 }
 
-/* Returns true if the leader may restart: there are followers, and a script or a budget can do it. */
+/* Returns true if there are followers, and a budget or a script may restart the leader. */
 static bool has_epochs(const struct world_options *options)
 {
     bool budget = options->budget[WORLD_FAULT_SERVER] > 0 && options->budget_total > 0;
@@ -175,7 +175,8 @@ static bool has_open(int client)
     return fakezk_handles(client) != 0;
 }
 
-/* Returns the API's zxid less FAKEZK_EPOCH. A token that is no zxid of the API stays as it is. */
+/* Returns a zxid of the API less FAKEZK_EPOCH. A token below FAKEZK_EPOCH is no such zxid, and stays as it
+ * is. */
 static int64_t position(int64_t token)
 {
     return token >= FAKEZK_EPOCH ? token - FAKEZK_EPOCH : token;
@@ -187,8 +188,9 @@ static int32_t number_of_token(int64_t token)
     return fakezk_number(token - FAKEZK_EPOCH);
 }
 
-/* Returns the session that owns the node which `created` names, if a handle of the client has it. Otherwise
- * returns the session of the first handle that has one; 0 = none has. */
+/* Returns the session that owns the node with the czxid `created` in the lock's first directory, if a
+ * handle of the client has this session. Otherwise returns the session of the first handle that has one; 0
+ * = none has. */
 static int32_t session_of_grant(int client, int lock, int64_t created)
 {
     int32_t first = 0, owner = -1;
@@ -223,8 +225,8 @@ static bool drop_unread(const struct action *action)
     return action->kind == ACTION_DELIVER && fakezk_drop_unread(action->process, action->handle);
 }
 
-/* Returns true if without a fault only the client ends its link and session. No server is frozen: judges
- * would see the thaw. */
+/* Returns true if no server is frozen, and without a fault only the client ends its link and session. A
+ * frozen server would be thawed, which judges see. */
 static bool stands(int client)
 {
     return servers_stand() && fakezk_stands(client);

@@ -282,12 +282,11 @@ static int request_kind(int op)
     return known[op] - 1;
 }
 
-/* Emits the event of a link or session. During a recipe's stop() it emits none: no process is left to hear of
- * it. */
+/* Emits the event of a link or session, unless a recipe's stop() is running. */
 static void session_event(const struct fakezk_event *from)
 {
     if (the_host->stopping() || from->code == ZOO_READONLY_STATE) {
-        return; /* a read-only server confirms no session; the recipe reports it */
+        return; /* a read-only server confirms no session */
     }
     int kind = EVENT_AUTH_FAILED;
     if (from->code == ZOO_CONNECTED_STATE) {

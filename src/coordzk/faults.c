@@ -58,7 +58,7 @@ static void add_expiries(struct action_list *list, int client)
     }
 }
 
-/* Adds a fault of this kind at each lock where the client has a contender, if the budget pays. */
+/* If the budget pays, adds a fault of this kind at each lock for which contender_of() finds a node. */
 static void add_at_contenders(struct action_list *list, int kind, int client)
 {
     LS_ASSERT(kind >= 0 && kind < ACTION_KINDS && world_action_infos[kind].fault > 0);
@@ -111,8 +111,9 @@ static const char *sweepable_directory(int lock)
     return lock_directory(lock, i);
 }
 
-/* Writes the path of the directory that an operator would remove next. This is an empty one of the lock, or
- * else the next existing one above, below the chroot. False: there is none, or it has children. */
+/* Writes the path of the directory that an operator would remove next. This is the lock's first directory
+ * that exists and has no children. If there is none, it is the path of the lock or, if that does not exist,
+ * its deepest existing ancestor below the chroot. False: there is none, or it has children. */
 static bool empty_directory(int lock, char path[FAKEZK_PATH_MAX])
 {
     const char *root = the_host->options->chroot;
@@ -340,7 +341,7 @@ void faults_do(const struct action *action)
     }
 }
 
-/* Returns true if an open handle of the client has the session, so that it may come back. */
+/* Returns true if an open handle of the client has the session, so that the client may resume it. */
 static bool is_owned(int client, int32_t session)
 {
     LS_ASSERT(session > 0);

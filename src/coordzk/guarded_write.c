@@ -3,12 +3,13 @@
 
 /* Guarded writes: an application's use of the guard of a lock (D12).
  *
- * The resource is the data of the lock's directory. A write is one multi: the recipe's check that the
- * contender node of the hold exists, and a set. Its process must get the write done. After each lost answer
- * it sends the write again, over the next link or in the next session, with the guard that it was given when
- * it held. That is harmless: once the hold is over, the guard lets the multi fail.
+ * The resource is the data of the node at the lock's path. A write is one multi: the recipe's guard, which
+ * checks that the contender node of the hold exists, and a set. A code may not tell
+ * whether the write had an effect. Then the process sends the write again with the same guard, over the next
+ * link or in the next session. That is harmless: once the hold is over, the guard lets the multi fail.
  *
- * The process's heap keeps a write until it is answered, because the client library writes results there. */
+ * The process's heap keeps a write until the write has ended, because the client library writes results
+ * there. */
 #include "coordzk/internal.h"
 
 #include "base/assert.h"
@@ -79,8 +80,8 @@ static void end(struct guarded *write, int rc)
     drop(write);
 }
 
-/* Returns true if a code tells of a link, a session or a call that failed, and not of the write's effect. The
- * write has to be sent again. */
+/* Returns true if a code tells of a link, a session or a call that failed, and not whether the write had an
+ * effect. */
 static bool is_unanswered(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZSESSIONEXPIRED || rc == ZSESSIONMOVED ||
@@ -112,8 +113,8 @@ static void on_answered(int rc, const void *data)
     answered((struct guarded *)(uintptr_t)data, rc);
 }
 
-/* Sends a write for a recipe without multi(), unless the handle is dead: zoo_amulti() would end the process
- * then (F16). In a world nothing comes between is_unrecoverable() and the call. */
+/* Sends a write for a recipe without multi(), unless there is no handle or it is dead: zoo_amulti() on a dead
+ * handle would end the process (F16). In a world nothing comes between is_unrecoverable() and the call. */
 static int send_plainly(struct guarded *write)
 {
     zhandle_t *zh = recipe()->handle(the_host->state(write->process));
@@ -127,7 +128,7 @@ static int send_plainly(struct guarded *write)
     return LS_OK;
 }
 
-/* Sends a write. Without a connection the write waits for the next one. Another error ends the write. */
+/* Sends a write. After LS_ECLOSED the write waits for guarded_resume(). Another error ends the write. */
 static void issue(struct guarded *write)
 {
     LS_ASSERT(!write->sent || the_host->kept(write->process) != NULL);

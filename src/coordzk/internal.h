@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The adapter of ZooKeeper's fake: fakezk behind coord/coordinator.h. Only src/coordzk includes this. */
+/* The adapter of ZooKeeper's fake: fakezk behind coord/coordinator.h. Outside of src/coordzk, only tests
+ * include this. */
 #ifndef COORDZK_INTERNAL_H
 #define COORDZK_INTERNAL_H
 
@@ -38,7 +39,7 @@ void events_observe(void *ctx, const struct fakezk_event *event);
 /* The role of a path for the locks of the world. */
 enum path_role {
     PATH_OTHER,
-    PATH_DIRECTORY, /* the path of a lock, or a child of it below which nodes of the lock stand */
+    PATH_DIRECTORY, /* the path of a lock, or one of the recipe's `directories` below it */
     PATH_CONTENDER, /* a contender of a lock, if it is ephemeral */
     PATH_QUEUED,    /* a node that queues for a lock, if it is ephemeral */
     PATH_COUNT,     /* the node of a lock's capacity */

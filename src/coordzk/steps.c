@@ -72,9 +72,9 @@ bool steps_enabled(const struct action *action)
     return fakezk_can_step(&step);
 }
 
-/* Returns true if a well-behaved system takes the step. Scripts and searches choose refused requests, lagging
- * followers, late commits and, without a clock, expiries and clients that give up. With a clock these last
- * two are no choice: they are due. */
+/* Returns true if a well-behaved system takes the step. It takes no refused request, no catch-up of a lagging
+ * follower, and no late commit. Without a clock it takes no expiry and no give-up: with a clock these two are
+ * due. */
 static bool well_behaved(const struct fakezk_step *step)
 {
     switch ((enum fakezk_step_kind)step->kind) {
@@ -104,7 +104,7 @@ bool steps_next_by_default(int client, struct action *out)
     return false;
 }
 
-/* Chooses the commit of a late write, for when no other step is left: a reconnect comes before it. */
+/* Chooses the commit of a late write. The world asks for it when the default schedule has no other step. */
 bool steps_last_by_default(struct action *out)
 {
     int count = fakezk_steps_in_turn((int)FAKEZK_NONE, steps, STEPS_MAX);
@@ -117,8 +117,9 @@ bool steps_last_by_default(struct action *out)
     return false;
 }
 
-/* Notes for which processes a step is news. A commit, a catch-up and the end of a session are news for all. A
- * change of a link is news for its process. A request that commits nothing is no news. */
+/* Notes for which processes a step is news. A request or a late write that commits is news for all, and so
+ * is a catch-up, an expiry and the end of a session. A change of a link is news for its process. For a
+ * delivery, steps_do() notes the news. */
 static void note_news(const struct fakezk_step *step, int32_t zxid, struct coord_news *news)
 {
     LS_ASSERT(step->kind != FAKEZK_APPLY || fakezk_last_zxid() >= zxid);

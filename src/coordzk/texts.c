@@ -105,7 +105,7 @@ bool texts_label_word(const char *word)
     return is_one_of(REQUESTS, word, stem > 0 ? stem : size) || is_one_of(OTHERS, word, size);
 }
 
-/* Writes the name of a code, if recipes tell it apart, or its number. */
+/* Writes the name of a code in NAMES or, if it has none, "rc=" and the number. */
 static void name_code(int rc, char *text, size_t size)
 {
     static const struct {
@@ -158,8 +158,8 @@ static void look_at(const struct action *action, struct delivery *delivery)
 #define NAMES_TOLD_MAX 8 /* names of a list that are written, at most */
 #define DIGITS 10        /* digits of a sequence number */
 
-/* Writes the names of a list in their order, of a sequential node its number alone, and its process if it is
- * ephemeral. Then writes how many more there are. */
+/* Writes the first NAMES_TOLD_MAX names of a list in their order, and behind the name of an ephemeral node
+ * its process. Of a sequential node, writes the number alone. Then writes how many more names there are. */
 static void say_names(const struct delivery *delivery, char *text, size_t size)
 {
     const char *name[NAMES_TOLD_MAX];
@@ -195,8 +195,9 @@ void texts_answer(const struct action *action, char text[WORLD_LABEL_MAX])
     }
 }
 
-/* Writes the stimulus of a delivery. A reply has its code. A watch event says whose node it is about. That is
- * "unknown" for changes of data and of children, and for an event that was found at a reconnect. */
+/* Writes the stimulus of a delivery: its word and, for a reply, the code. For a watch event the second word
+ * says whose node the event is about; "unknown" = fakezk_describe_step() gives no owner, as for changes of
+ * data and of children, and for an event that was found at a reconnect. */
 void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
 {
     struct delivery delivery;
@@ -212,7 +213,8 @@ void texts_stimulus(const struct action *action, char text[WORLD_LABEL_MAX])
     }
 }
 
-/* Returns true for the codes of a request whose link or session ended before its answer. */
+/* Returns true for the codes that requests get at the end of a link, of a session or of a handle. Refused
+ * credentials are left out. */
 static bool is_without_answer(int rc)
 {
     return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT || rc == ZCLOSING || rc == ZSESSIONEXPIRED;

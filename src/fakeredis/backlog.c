@@ -183,7 +183,7 @@ static void put_back(struct server *server, const struct kept_key *image, struct
     key->shortened = image->shortened;
 }
 
-/* Undoes the newest change of a key. Its record was just removed: the parameters are copies. */
+/* Undoes the newest change of a key. The caller has removed the image: the parameters are copies. */
 static void undo(struct server *server, const struct kept_key *image, struct bytes name, struct bytes value)
 {
     struct key *now = keys_find(&server->pack, image->database, name);

@@ -3,8 +3,9 @@
 
 /* The last writes of a server, `server->lag` at most, which its replica or its log may lack. A write is all
  * that one command changes; EXEC and a script are one command. For each write the backlog holds an image of
- * each changed key, as the key was before the write. If writes are lost, the images are put back, the newest
- * first. A write that is not kept is safe. */
+ * each key that the command changed, as the key was before the write. If writes are lost, the images are put
+ * back, the newest first, except those of backlog_forget(). A write that the backlog does not have is safe:
+ * backlog_lose() does not lose it. */
 #ifndef FAKEREDIS_BACKLOG_H
 #define FAKEREDIS_BACKLOG_H
 
@@ -13,11 +14,11 @@
 /* Begins a new write, to which the next changes belong. */
 void backlog_begin(void);
 
-/* Keeps an image of the key of this name, or of its absence, unless the present write has one. To be called
- * before each change of the key. */
+/* Keeps an image of the key of this name, or of its absence, if the server has a backlog and the present
+ * write has no such image. Call it before a command changes the key. */
 void backlog_note(struct call *call, int database, struct bytes name);
 
-/* Notes that a key expires, or that the server loses it: its images that have a lease are not put back. */
+/* Notes that a key expires, or that the server loses it: images of the key with a lease are not put back. */
 void backlog_forget(struct server *server, const struct key *key);
 
 /* Makes all writes up to this connection's last one safe. */

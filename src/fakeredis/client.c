@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The functions of <hiredis/async.h>, and the callbacks that they promise. The order of callbacks is that of
- * hiredis 0.14. Each command has one callback, in the order of the commands; SUBSCRIBE has one for each reply
- * and message. At the end of a connection the callbacks that wait get NULL, then those of the channels. The
- * disconnect callback runs last. */
+/* The functions of <hiredis/async.h>, and the callbacks that they promise. The order of callbacks is that
+ * of hiredis 0.14. The callback of a command runs once, in the order of the commands; that of SUBSCRIBE
+ * runs for each reply and message of its channels. At the end of a connection, the callbacks of commands
+ * without a reply get NULL, then those of the channels. If the connection was up, the disconnect callback
+ * runs last. */
 #include "base/assert.h"
 #include "base/stop_points.h"
 #include "fakeredis/internal.h"
@@ -21,7 +22,7 @@ static struct connection *at(int client, int connection)
     return &client_mark(client)->connection[connection];
 }
 
-/* Returns the connection of a context. -1 = the client has none, which is a trouble. */
+/* Returns the connection of a context. -1 = no open connection of the client has it, which is a trouble. */
 static int find_context(int client, const redisAsyncContext *context)
 {
     const struct client *state = client_read(client);
@@ -84,7 +85,8 @@ static void remove_channel(int client, struct channel_record *channel)
     pack_remove(&pack, &channel->rec);
 }
 
-/* Adds a record behind those of its connection; a mute one before its channels. NULL = no room. */
+/* Adds a record behind the others of its connection; a mute one before the records of channels. NULL = no
+ * room, which is a trouble. */
 static struct channel_record *add_channel(int client, int connection, size_t name_size, bool mute)
 {
     LS_ASSERT(connection >= 0 && connection < FAKEREDIS_CONNECTIONS_MAX);
@@ -154,7 +156,8 @@ static void tell_link(enum fakeredis_event_kind kind, int client, int connection
     the_options.observe(&event);
 }
 
-/* Ends a connection for its client, with all callbacks. The disconnect callback gets `status`. */
+/* Ends a connection for its client: runs the callbacks that are due, and frees the context. The disconnect
+ * callback gets `status`. */
 static void finish(int client, int connection, int status)
 {
     LS_ASSERT(at(client, connection)->state != CONNECTION_FREE);

@@ -45,7 +45,7 @@ bool clock_has_come(int32_t ms)
     return !the_options.timed || ms <= the_options.now_ms();
 }
 
-/* Adds the window of an arrival. A notice of the client library itself has due_ms 0, and no window. */
+/* Adds the window of an arrival. An arrival with due_ms 0 has no window: it is possible at once. */
 static void arrival(struct moments *moments, int32_t due_ms)
 {
     int32_t spread = due_ms > 0 ? the_options.latency_max_ms - the_options.latency_min_ms : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Finding and running the command of a list of arguments, and functions that all commands use. */
+/* Finding and running the command of a list of arguments, and functions that the files of commands share. */
 #include "fakeredis/command.h"
 
 #include "base/assert.h"
@@ -101,8 +101,8 @@ bool call_typed_key(struct call *call, struct bytes name, unsigned types, struct
     return true;
 }
 
-/* Notes the writer of the key, and its life. The life matters only for a key with a lease, or one that lost
- * writes may bring back. Otherwise it is 0, so that states do not differ by it. */
+/* Notes the writer of the key, and the writer's life. The life matters only for a key with a lease, or at a
+ * server with a backlog, which may put keys back. Otherwise it is 0, so that states do not differ by it. */
 static void sign(struct call *call, struct key *key)
 {
     bool matters = call->server->lag > 0 || key->ends_ms != KEY_NEVER;
@@ -159,7 +159,8 @@ void call_set_lease(struct call *call, struct key *key, int64_t ends_ms)
 }
 
 /* Writes an error for a command that does not run: ERR and the text, or the text alone if it begins with two
- * capitals, as a code does. A refused EXEC ends the transaction. */
+ * capitals, as a code does. For EXEC outside of a script, writes EXECABORT and the text, and ends the
+ * transaction. */
 __attribute__((format(printf, 3, 4))) static void refuse(struct call *call, const struct command *command,
                                                          const char *format, ...)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Commands of one Redis server: one call runs one command to its end, and writes its reply.
+/* Commands of one Redis server: one call runs or queues one command, and writes its reply.
  *
  * Texts of replies and the order of checks are those of Redis 7.0. tests/fakeredis/slow_conformance.sh
  * compares them with a real server. A command that the fake lacks is answered like an unknown one. */
@@ -18,7 +18,7 @@ enum key_change {
     KEY_LEASED,  /* a command has changed the key's lease, or taken it away */
     KEY_DELETED, /* a command deletes the key */
     KEY_EXPIRED, /* the server deletes the key, because its lease has ended */
-    KEY_LOST,    /* the server loses the key, by no command */
+    KEY_LOST,    /* the server loses the key, and no command has deleted it */
 };
 
 /* One key of a write that the server has lost. The key is again as it was before the write, unless `over`. */
@@ -35,7 +35,7 @@ struct server {
     struct pack pack;     /* its block */
     int lag;              /* number of writes that its backlog keeps, at most; 0 = no backlog */
     int replicas;         /* number of replicas that WAIT counts */
-    bool timed;           /* leases end by the clock; false = `ends_ms` of a key is the length of its lease */
+    bool timed;           /* leases end by the clock; false = see `ends_ms` of struct key */
     bool read_only;       /* it is a replica: refuses commands that write, and deletes no key by its lease */
     uint8_t life;         /* fakeredis_lives() of the client whose command runs, at the sending */
     const char *password; /* NULL = none is required */
@@ -49,7 +49,7 @@ struct server {
 };
 
 /* State of a connection at its server. Records are sorted by client, then by connection. A connection has no
- * record while this state is that of a new connection. */
+ * record while its state is that of a new connection and it watches no key. */
 struct peer {
     struct rec rec; /* rec.word = bytes of the connection's name, which stands behind the record */
     uint8_t client, connection, database, flags;
@@ -86,7 +86,7 @@ struct call {
     struct server *server;
     uint8_t client, connection;
     bool in_script;
-    bool no_room;   /* the block, a script's text or a value found no room: the world must end */
+    bool no_room;   /* something found no room: the world must end */
     int64_t now_ms; /* time of the server's clock; equal for all commands of a script */
     int database;   /* the selected one */
     int argc;       /* number of arguments, the command's name included */
@@ -94,8 +94,9 @@ struct call {
     struct reply *reply;
 };
 
-/* Runs a command, argv[0], of a connection, or queues it. Writes one reply; SUBSCRIBE and UNSUBSCRIBE one for
- * each channel. Returns false if the block or the reply had no room: the world must end then. */
+/* Runs a command, argv[0], of a connection, or queues it. Writes one reply; SUBSCRIBE and UNSUBSCRIBE write
+ * one for each channel, UNSUBSCRIBE at least one. Returns false if something found no room: the world must
+ * end then. */
 bool command_run(struct server *server, int client, int connection, int64_t now_ms, int argc,
                  const struct bytes *argv, struct reply *reply);
 
@@ -107,9 +108,9 @@ bool command_run_late(struct server *server, int client, int database, int64_t n
 void command_expire(struct server *server, struct key *key);
 void command_lose(struct server *server, struct key *key);
 
-/* command_pack() converts arguments to one sequence, with a script's digest in place of its text.
- * command_unpack() puts the text back, and returns the number of arguments. The arguments are valid as long
- * as `sequence` is. */
+/* command_pack() converts arguments to one sequence. The script of EVAL or SCRIPT LOAD becomes a digest.
+ * command_unpack() puts the script back, and returns the number of arguments. They are valid as long as
+ * `sequence` is. */
 void command_pack(int argc, const struct bytes *argv, struct sequence *sequence);
 int command_unpack(struct bytes sequence, struct bytes argv[COMMAND_ARGS_MAX]);
 
@@ -140,8 +141,8 @@ extern const struct command commands_keys[], commands_text[], commands_hash[], c
  * number of arguments is wrong, writes the error as a script or a connection gets it, and returns NULL. */
 const struct command *command_find(struct call *call);
 
-/* Returns the key of this name; NULL = it does not exist, or its lease has ended. A key whose lease has ended
- * is deleted, unless the server is a replica. */
+/* Returns the key of this name; NULL = it does not exist, or its lease has ended by the clock. Deletes a key
+ * whose lease has ended, unless the server is a replica. */
 struct key *call_key(struct call *call, struct bytes name);
 /* Sets *key to the result of call_key(). `types` has a bit 1 << enum key_type for each type that fits. If the
  * key has another type, writes the error and returns false. */
@@ -158,7 +159,7 @@ void call_set_sequence(struct call *call, struct bytes name, enum key_type type,
 void call_set_lease(struct call *call, struct key *key, int64_t ends_ms);
 void call_remove(struct call *call, struct key *key, enum key_change change);
 
-/* Reads an integer. If the text is none, writes the error and returns false. */
+/* Reads an integer. If the text is no integer, writes the error and returns false. */
 bool call_integer(struct call *call, struct bytes text, int64_t *number);
 bool call_is(struct bytes text, const char *word); /* compares without regard to case */
 

@@ -84,7 +84,8 @@ static bool condition_holds(const struct key *key, unsigned conditions, int64_t 
     return (conditions & IF_EARLIER) == 0 || none || ends_ms < key->ends_ms;
 }
 
-/* EXPIRE and its relatives. Unlike SET they accept a time that has passed, and then delete the key. */
+/* EXPIRE, PEXPIRE, EXPIREAT and PEXPIREAT. Unlike SET they accept a number that is not positive. If the end
+ * has passed already, they delete the key. */
 static void expire(struct call *call, int64_t unit_ms, bool absolute)
 {
     unsigned conditions;
@@ -143,7 +144,8 @@ static void keys_persist(struct call *call)
     reply_integer(call->reply, had ? 1 : 0);
 }
 
-/* Replies with the rest of a lease, or with its end if `absolute`, rounded to units. */
+/* Replies with the rest of a lease, or with its end if `absolute`, rounded to units; -1 = no lease, -2 = no
+ * key. */
 static void left(struct call *call, int64_t unit_ms, bool absolute)
 {
     const struct key *key = call_key(call, call->argv[1]);

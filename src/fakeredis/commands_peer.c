@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Commands about the connection itself: names, passwords and databases, transactions, channels. */
+/* Commands about the connection: ping, name, password, database, transaction, channels. Also WAIT and
+ * TIME. */
 #include "base/assert.h"
 #include "fakeredis/backlog.h"
 #include "fakeredis/command.h"
@@ -256,7 +257,7 @@ static void peer_getname(struct call *call)
 }
 
 /* Answers at once. While the replicas are detached, the answer is 0, as after the timeout. Otherwise it is
- * the number of all replicas, and the writes of the connection are safe (backlog.h). */
+ * the number of all replicas, and all writes up to this connection's last one are safe (backlog.h). */
 static void peer_wait(struct call *call)
 {
     int64_t wanted, timeout_ms;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Opening the fake, the state of its clients, and texts about its state. */
+/* Opening the fake, the state of its clients, access to keys, and texts about the state. */
 #include "fakeredis/fakeredis.h"
 
 #include "base/assert.h"

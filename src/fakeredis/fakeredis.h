@@ -62,8 +62,8 @@ struct fakeredis_options {
 
 void fakeredis_open(struct arena *arena, const struct fakeredis_options *options);
 
-/* Returns the text of the first trouble since fakeredis_open(); NULL = none. Trouble is a limit of the fake
- * that was reached, or a call of a function that the fake lacks. */
+/* Returns the text of the first trouble since fakeredis_open(); NULL = none. A trouble is a limit of the fake
+ * that was reached, a function or a command that the fake lacks, or a call with a wrong argument. */
 const char *fakeredis_trouble(void);
 
 /* Calls of hiredis between fakeredis_enter() and fakeredis_leave() are calls of this client. */
@@ -80,8 +80,8 @@ void fakeredis_set_cut_off(int client, bool on);
 bool fakeredis_is_cut_off(int client);
 
 /* Sets client and server apart, or joins them (`on` is false). While they are apart, nothing passes between
- * the two. The end of the client's life joins them, too. `server` is the number of a place: its former server
- * is apart with it. */
+ * the two; replies that a cut has kept are still delivered. The end of the client's life joins them, too.
+ * `server` is below `options.servers`; its former server is apart with it. */
 void fakeredis_set_apart(int client, int server, bool on);
 bool fakeredis_is_apart(int client, int server);
 bool fakeredis_is_paused(int client);
@@ -97,9 +97,11 @@ bool fakeredis_is_open(int client, int connection);
 bool fakeredis_is_up(int client, int connection);
 /* Returns whether a command has had neither its reply nor the notice of its loss. */
 bool fakeredis_awaits(int client, int connection);
-/* Returns whether the connection has no request, reply, message or notice, and no connect to come. */
+/* Returns whether the connection has no request, reply, message or notice, and cannot come up now or by the
+ * clock alone. */
 bool fakeredis_is_idle(int client, int connection);
-/* Returns whether a reply, or the connection's coming up, must wait until the client is healed. */
+/* Returns whether the connection waits for a reply or for coming up, and the client is apart from its
+ * server or cut off. */
 bool fakeredis_is_stalled(int client, int connection);
 
 /* Returns whether a step of the connection is possible now, or will be by the clock alone. */
@@ -110,31 +112,35 @@ bool fakeredis_can_deliver(int client, int connection);
 bool fakeredis_can_connect(int client, int connection);
 bool fakeredis_can_arrive(int client); /* a server has a late request of the client */
 
-/* Lets the server do the first request of the connection. Returns whether that has changed a value, removed a
- * key, or sent a message. */
+/* Lets the server do the first request of the connection. Returns whether that has set a value, removed a
+ * key, or sent a message to a channel. */
 bool fakeredis_apply(int client, int connection);
 void fakeredis_connect(int client, int connection);
-/* Does the same with the first late request of the client, whose connection has ended. */
+/* Lets a server do the client's first late request, whose connection has ended. Returns as fakeredis_apply()
+ * does. */
 bool fakeredis_arrive(int client);
 
 enum { FAKEREDIS_ANSWER = 1, FAKEREDIS_LINK = 2, FAKEREDIS_MESSAGE = 4 };
-/* Precondition: fakeredis_can_deliver(). Returns FAKEREDIS_ANSWER for a reply, FAKEREDIS_MESSAGE for a
- * message of a channel, and FAKEREDIS_LINK if the connection came up, could not be made, or ended. */
+/* Precondition: fakeredis_can_deliver(). Returns FAKEREDIS_MESSAGE for a message of a channel. Returns
+ * FAKEREDIS_LINK if the client learns that the connection is up, could not be made, or has ended. Otherwise
+ * returns FAKEREDIS_ANSWER, for a reply. */
 unsigned fakeredis_deliver(int client, int connection);
 
 int fakeredis_replies(int client, int connection);  /* number of replies and messages under way */
 int fakeredis_requests(int client, int connection); /* number of requests that the server has not done */
 
-/* Returns whether a request of the client to this server names this key, and has had no callback yet. */
+/* Returns whether a request of the client to this server has this key among its arguments, and no callback
+ * has told its end yet. */
 bool fakeredis_asks_about(int client, int server, struct bytes key);
 bool fakeredis_names(struct bytes args, struct bytes key); /* an argument in this sequence is the key */
 
-/* Breaks the connection. The first `keep` replies and messages still arrive. The server still does the first
- * `apply` requests; with `late`, the last of these becomes a late request, which fakeredis_arrive() does. */
+/* Breaks a connection that is up. The first `keep` replies and messages under way still arrive. The server
+ * still does the first `apply` requests, whose replies are lost; with `late`, the last of these requests
+ * becomes a late one, which fakeredis_arrive() does. */
 void fakeredis_cut(int client, int connection, int keep, int apply, bool late);
 
-/* Returns the next moment after now at which a message may arrive, or a lease ends; INT32_MAX = none. Sets
- * *limit to the moment that time must not pass: by then a message has arrived, or a lease is over. */
+/* Returns the next moment after now at which a message may or must arrive, or a lease ends; INT32_MAX = none.
+ * Sets *limit to the moment that time must not pass before a message arrives or a key expires. */
 int32_t fakeredis_next_ms(int32_t *limit);
 
 /* Returns the index-th key of a server, from 0 on; NULL = the server has fewer keys. */
@@ -166,15 +172,17 @@ void fakeredis_flush(int server); /* clears the script cache */
 void fakeredis_detach(int server, bool on);
 bool fakeredis_is_detached(int server);
 
-/* Moves the clock of a server `ms` forward. In a world without a clock all leases of the server end. */
+/* Moves the clock of a server `ms` forward. In a world without a clock, the server loses all keys that have a
+ * lease. */
 void fakeredis_jump(int server, int32_t ms);
 
 /* Puts a replica into the place of a server: its successor, which lacks the writes of the backlog. The former
- * server keeps its keys, its connections that are up, its scripts and its late requests, but no replicas. Its
- * number is `options.servers + server` from then on. */
+ * server keeps its keys, its connections that are up, its scripts and its late requests. Its number is
+ * `options.servers + server` from then on. It counts as detached from its replicas. */
 void fakeredis_split(int server);
 bool fakeredis_is_split(int server);
-/* Ends the split: connections to the former server break, and it loses all its keys and scripts. */
+/* Ends the split: connections to the former server break, and its keys, scripts and late requests are
+ * lost. */
 void fakeredis_rejoin(int server);
 
 /* Returns the number of servers, former ones included: with `options.splits` twice `options.servers`. */

@@ -93,7 +93,8 @@ bool client_is_apart(const struct client *client, int server);
 void fake_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int64_t server_now_ms(int server); /* time of the server's own clock; 0 in worlds without a clock */
-/* Returns the earliest arrival of the last of `messages` messages, each sent when the one before arrives. */
+/* Returns the earliest arrival of the last of `messages` messages; 0 in worlds without a clock. The first
+ * of them is sent now, and each other one when the one before arrives. */
 int32_t clock_arrival_ms(int messages);
 bool clock_has_come(int32_t ms); /* the world's clock has reached `ms`; true in worlds without a clock */
 
@@ -127,13 +128,14 @@ void link_replace(int client, struct call_record *record, enum call_state state,
 
 void link_open_servers(struct arena *arena);
 
-/* Notes that the client library has found the connection up. The flags of the context show that from the next
- * delivery on: they lie in the memory of the process, and only a delivery may write there. */
+/* Notes that the client library has found the connection up. Leaves the flags of the context to a delivery,
+ * because other steps must not write to the memory of the process. */
 void client_note_up(int client, int connection);
 
-/* Parses a reply from `used` bytes of items. It is valid until the next call; NULL = it is too large. */
+/* Parses a reply from `used` bytes of items. The result is valid until the next call, or replies_poison();
+ * NULL = the reader of hiredis refuses it, or it does not fit into the memory for replies. */
 redisReply *replies_parse(const unsigned char *items, size_t used);
-/* Overwrites the last reply, so that a callback that kept a pointer to it reads other bytes. */
+/* Overwrites the last parsed reply, so that a later read of it finds other bytes. */
 void replies_poison(void);
 
 #endif

@@ -243,7 +243,8 @@ void keys_remove(const struct pack *server, struct key *key)
     pack_remove(server, &key->rec);
 }
 
-/* Returns the bytes of a text in a sequence: its size as uint32_t, the text, zeros up to a multiple of 4. */
+/* Returns the number of bytes of a text in a sequence: its size as uint32_t, and the text with zeros up to a
+ * multiple of 4. */
 static size_t text_room(size_t size)
 {
     return sizeof(uint32_t) + (size + 3) / 4 * 4;

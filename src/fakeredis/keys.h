@@ -31,11 +31,12 @@ enum {
 /* A key. The name stands behind the record, then the value, each with zeros up to a multiple of 8. */
 struct key {
     struct rec rec; /* rec.tag = enum key_type; rec.word = bytes of the name */
-    /* Last millisecond of the lease by the server's clock; without a clock its length; KEY_NEVER = none. */
+    /* Last ms of the lease by the server's clock; without a clock, the command's number in ms; KEY_NEVER = no
+     * lease. */
     int64_t ends_ms;
     uint8_t database;
-    uint8_t writer;    /* client that wrote the key last, plus 1; 0 = no client */
-    uint8_t life;      /* server.life at that write; 0 if the key has no lease and the server no backlog */
+    uint8_t writer; /* client that set the value or the lease last, plus 1 */
+    uint8_t life; /* server.life when `writer` was set; 0 if the key has no lease and the server no backlog */
     uint8_t shortened; /* 1 = the server's clock has jumped since the lease began */
     uint32_t value_size;
 };
@@ -90,7 +91,7 @@ void sequence_add(struct sequence *sequence, struct bytes text);
 bool sequence_next(struct bytes sequence, size_t *at, struct bytes *text);
 int sequence_count(struct bytes sequence);
 
-/* Reads a 64-bit integer without plus sign, leading zeros or spaces. False = the text is none. */
+/* Reads a 64-bit integer without plus sign, leading zeros or spaces. False = the text is no such integer. */
 bool bytes_integer(struct bytes text, int64_t *number);
 bool bytes_equal(struct bytes a, struct bytes b);
 void bytes_lower(struct bytes text, char *lower, size_t size); /* cuts off what does not fit; ends with 0 */

@@ -78,8 +78,8 @@ void link_remove(int client, struct call_record *record)
     pack_remove(&pack, &record->rec);
 }
 
-/* Inserts a record before `before`, or as the last one if that is NULL. It has room for `args` bytes of
- * arguments, and the reply `items`. NULL = no room, which is a trouble. */
+/* Inserts a record before `before`, or as the last one if that is NULL. The record has room for `args`
+ * bytes of arguments, and has the reply `items`. NULL = no room, which is a trouble. */
 static struct call_record *insert(int client, struct call_record *before, int connection,
                                   enum call_state state, size_t args, struct bytes items)
 {
@@ -142,7 +142,7 @@ void link_replace(int client, struct call_record *record, enum call_state state,
     }
 }
 
-/* Turns a request into a CALL_LOST with its place, arguments and callback. That needs no more room. */
+/* Turns a request into a CALL_LOST, which keeps the position, arguments and callback. Needs no more room. */
 static void lose(int client, struct call_record *record)
 {
     static struct sequence args;
@@ -269,8 +269,8 @@ static void make_late(int client, int connection, struct bytes args)
 
 static struct sequence running;
 static struct reply reply;
-/* The command that runs has changed a value, removed a key, or sent a message to a channel. A new lease is no
- * change. */
+/* The command that runs has set a value, removed a key, or sent a message to a channel. A new lease does not
+ * count. */
 static bool changed;
 
 static void key_changed(struct server *server, int client, const struct key *key, enum key_change change)
@@ -293,7 +293,8 @@ static void write_lost(struct server *server, const struct lost_write *write)
                                                   .lost = write});
 }
 
-/* Inserts a message behind all replies under way, and before the first request that is not done. */
+/* Inserts a message behind the connection's replies under way, and before its first request that is not
+ * done. */
 static void send_message(int client, int connection, struct bytes items)
 {
     LS_ASSERT(connection_of(client, connection)->state == CONNECTION_UP);

@@ -65,7 +65,7 @@ size_t reply_end(const unsigned char *items, size_t at);
 struct bytes reply_text(const struct reply_item *item);
 int64_t reply_number(const struct reply_item *item);
 
-/* Writes `used` bytes of items as text of RESP2. Returns its length; 0 = `size` is too small. */
+/* Writes `used` bytes of items as text of RESP2. Returns its length; 0 = `size` is too small, or no items. */
 size_t reply_format(const unsigned char *items, size_t used, char *text, size_t size);
 
 #endif

@@ -369,7 +369,7 @@ static int redis_status_reply(lua_State *lua)
     return 1;
 }
 
-/* A text without a space gets ERR in front: it has no code. */
+/* A text without a space has no code, and gets ERR in front. */
 static int redis_error_reply(lua_State *lua)
 {
     size_t size;
@@ -422,8 +422,9 @@ static int math_randomseed(lua_State *lua)
     return 0;
 }
 
-/* Compiles the text on top of the stack. Redis takes no compiled chunks: with a blank in front they are no
- * Lua. Returns the number of results on the stack: 1 = the function, 2 = nil and the error. */
+/* Compiles the text on top of the stack. Redis takes no compiled chunks: such a text gets a blank in front,
+ * so that it is no chunk and a syntax error. Returns the number of results on the stack: 1 = the function,
+ * 2 = nil and the error. */
 static int compile_text(lua_State *lua, const char *name)
 {
     size_t size;
@@ -460,7 +461,7 @@ static bool next_piece(lua_State *lua)
     return lua_isstring(lua, -1) && lua_objlen(lua, -1) > 0;
 }
 
-/* load(). Unlike Lua's own, it does not catch errors of the function that gives the pieces. */
+/* load(). Unlike the load() of Lua, it does not catch errors of the function that gives the pieces. */
 static int load_pieces(lua_State *lua)
 {
     const char *name = luaL_optstring(lua, 2, "=(load)");
@@ -494,7 +495,8 @@ static int protected_call(lua_State *lua)
     return lua_gettop(lua);
 }
 
-/* Gives a script a global of Lua. The script's own table of globals is always empty. */
+/* Returns a global of Lua to a script, whose own table of globals is always empty. If Lua has none of this
+ * name, raises an error. */
 static int read_global(lua_State *lua)
 {
     lua_pushvalue(lua, 2);
@@ -511,7 +513,7 @@ static int write_global(lua_State *lua)
     return luaL_error(lua, "Attempt to modify a readonly table");
 }
 
-/* Lua's handler of errors: makes a table of the error's text and its place in the script. */
+/* Handles an error of a script: returns a table of its text and, if known, its place in the script. */
 static int note_place(lua_State *lua)
 {
     lua_Debug place;

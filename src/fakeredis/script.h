@@ -7,8 +7,9 @@
  * the bytes that it had after the libraries were opened. The memory is at a fixed address, so results that
  * depend on an address are equal in all runs.
  *
- * A script can use the libraries base, table, string and math, and redis.call() and its relatives. The
- * libraries cjson, cmsgpack, bit and struct are missing. math.random() begins alike in each script. */
+ * A script can use the libraries redis, table, string and math, and the library base without dofile(),
+ * loadfile(), newproxy() and print(). The libraries cjson, cmsgpack, bit and struct are missing.
+ * math.random() begins with the same numbers in each script. */
 #ifndef FAKEREDIS_SCRIPT_H
 #define FAKEREDIS_SCRIPT_H
 
@@ -23,7 +24,7 @@ bool script_learn(struct bytes text, unsigned char digest[DIGEST_BYTES]);
 /* Returns a text that script_learn() has remembered; NULL bytes = none. */
 struct bytes script_text(const unsigned char digest[DIGEST_BYTES]);
 
-/* Returns whether a script was stopped since the last call: it ran too long, or took too much memory. */
+/* Returns whether a script has run too long, or wanted too much memory, since the last call. */
 bool script_was_stopped(void);
 
 #endif

@@ -70,8 +70,8 @@ void fakeredis_tell_request(struct bytes args, char *text, size_t size)
     }
 }
 
-/* Writes the item of a reply at *at, and moves *at to the next item. Returns the number of elements of an
- * array, of which nothing is written; 0 = another item. */
+/* Writes the item of a reply at *at, and moves *at to the next item. For an array, writes nothing, and
+ * returns the number of its elements; otherwise returns 0. */
 static uint32_t tell_item(struct told *told, struct bytes items, size_t *at)
 {
     const struct reply_item *item = reply_item((const unsigned char *)items.at, *at);

@@ -107,7 +107,8 @@ static int queue(struct _zhandle *zh, const struct ask *ask, const struct whole_
     return ZOK;
 }
 
-/* Returns whether a call breaks the recipe's word (`ignores_children`, `sets_no_data`), which is trouble. */
+/* Returns whether a call breaks `ignores_children` or `sets_no_data` of the options, which is a trouble. A
+ * multi is not looked at. */
 static bool belies(const char *call, const struct ask *ask)
 {
     if (ask->watcher != NULL && fakezk.options.ignores_children &&
@@ -310,8 +311,8 @@ int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion, c
 
 /* ---- removing watches (F76) ---- */
 
-/* Returns whether the client library sends this removal of watches. It does if `watcher` is NULL, or if its
- * tables of this type have the watcher with this context for the path. */
+/* Returns whether `watcher` is NULL, or the client's tables of this type have it with this context for the
+ * path. Otherwise the client library does not send the removal. */
 static bool has_watch(const struct _zhandle *zh, const char *path, int type, watcher_fn watcher,
                       const void *context)
 {
@@ -504,7 +505,7 @@ static int multi(zhandle_t *handle, int count, const zoo_op_t *ops, zoo_op_resul
         return ZMARSHALLINGERROR;
     }
     point_results(ops, results, count);
-    /* This path has 8 bytes with its zero, so the data behind it is aligned to 8. */
+    /* "/multi-" has 8 bytes with its zero, so the records behind it are aligned to 8. */
     struct ask ask = {.op = OP_MULTI,
                       .path = "/multi-",
                       .value = space,

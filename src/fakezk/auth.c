@@ -3,13 +3,14 @@
 
 /* The identity of a client, and the permissions that a node's ACL gives it.
  *
- * zoo_add_auth() gives a handle its identity; a second one is unsupported (F25). The client sends it first on
- * each connection, so all requests sent after the call have it. A request is signed when it is sent. Requests
- * that are under way at the call keep their rights, because the server reads in order.
+ * zoo_add_auth() gives a handle its identity; a second one is unsupported (F25). The client sends its
+ * credentials first on each connection, so all requests sent after the call have the identity. A request is
+ * signed when it is sent. Requests that are under way at the call stay without it, because a server reads in
+ * order.
  *
  * An ACL has the permissions of the world and, by the scheme "auth", those of one identity: the identity of
- * the request that has set the ACL. An identity is a hash of the credentials alone. So worlds that are alike
- * have equal bytes, whichever client came first. */
+ * the request that has set the ACL. An identity is a hash of the credentials alone, so it does not depend on
+ * the order in which clients call. */
 #include "base/hash.h"
 #include "fakezk/internal.h"
 
@@ -26,7 +27,7 @@ static uint16_t identity_of(const char *cert, int size)
     return (uint16_t)(hash % UINT16_MAX + 1); /* 0 = no identity */
 }
 
-/* Queues the answer to zoo_add_auth() among the callbacks. It needs no message on the link. */
+/* Queues the answer to zoo_add_auth() as a message that is received already. */
 static void answer(const struct _zhandle *zh, void_completion_t completion, const void *data, int rc)
 {
     _Alignas(8) unsigned char space[sizeof(struct zk_message) + 8] = {0};

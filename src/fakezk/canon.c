@@ -17,7 +17,8 @@ static void show_stat(struct canon *canon, const struct zk_stat *stat)
     canon_number(canon, CANON_SESSION, &stat->owner);
 }
 
-/* Shows a request. A multi is refused: the path and data of its guard contain numbers too. */
+/* Shows a request. A multi is refused: the sub-requests in its data may contain numbers, which are not
+ * shown. */
 static void show_request(struct canon *canon, const struct zk_request *request)
 {
     if (request->rec.tag == OP_MULTI) {
@@ -26,8 +27,8 @@ static void show_request(struct canon *canon, const struct zk_request *request)
     canon_text(canon, request->bytes);
 }
 
-/* Shows a name of a list as a record, because the order of names is unspecified (F57). Its salt `place` is
- * the position of the message in its queue, which counts. */
+/* Shows a name of a list as a record, so that the order of names does not count: it is unspecified (F57).
+ * `place` is the salt: equal names in two messages of a client are different records. */
 static void show_name(struct canon *canon, const char *name, uint32_t place)
 {
     canon_record(canon, name, strlen(name) + 1, place);
@@ -44,7 +45,8 @@ static void show_names(struct canon *canon, const struct zk_message *message, ui
     }
 }
 
-/* Shows the names that the client will look at, of a list on its way to it. Cuts the others out. */
+/* Shows the names that the client will look at, of a list on its way there. Cuts out the other names, and the
+ * padding. */
 static void show_read(struct canon *canon, int client, const struct zk_message *message, uint32_t place)
 {
     char *name[FAKEZK_NAMES_MAX];
@@ -115,7 +117,7 @@ static void show_transaction(struct canon *canon, const struct zk_txn *txn)
 static void show_server(struct canon *canon, int s)
 {
     struct pack pack = server_pack(s);
-    /* A client that looks for a server compares this number with the zxid that it has seen last. */
+    /* A client that connects compares this number with its `last_zxid`. */
     (fakezk.options.servers > 1 ? canon_number : canon_bound)(canon, CANON_ZXID, &server_at(s)->zxid);
     for (struct rec *rec = pack_first(&pack, LIST_NODE); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_node *node = (const struct zk_node *)rec;
@@ -142,10 +144,11 @@ static void show_log(struct canon *canon)
     struct pack pack = log_pack();
     uint32_t place = 0;
     canon_bound(canon, CANON_ZXID, &the_log()->zxid);
-    canon_blank(canon, &the_log()->epochs, sizeof the_log()->epochs); /* zxids keep their order */
+    canon_blank(canon, &the_log()->epochs,
+                sizeof the_log()->epochs); /* later zxids are larger in any epoch */
     canon_blank(canon, the_log()->begin, sizeof the_log()->begin);
     canon_blank(canon, the_log()->sessions,
-                sizeof the_log()->sessions); /* the next session number is beyond all others */
+                sizeof the_log()->sessions); /* a client's next session number is above its others */
     for (struct rec *rec = pack_first(&pack, LIST_SESSION); rec != NULL; rec = pack_next(&pack, rec)) {
         const struct zk_session *session = (const struct zk_session *)rec;
         canon_record(canon, rec, rec->size, 0);
@@ -166,8 +169,8 @@ static void show_log(struct canon *canon)
     }
 }
 
-/* Returns whether the zxid that a client has seen last counts, see fakezk_seen_matters(). With one server and
- * before the first watch it is not used: the reply that sets a watch overwrites it. */
+/* Returns whether a future depends on a handle's `last_zxid`, or on a message's `zxid`. With one server, only
+ * SetWatches depends on it, and the reply that sets the first watch brings one that is at least as large. */
 static bool needs_seen(bool watches)
 {
     return fakezk.options.servers > 1 || watches;
@@ -182,7 +185,7 @@ static void show_seen(struct canon *canon, const int32_t *zxid, bool matters)
     }
 }
 
-/* Returns the number of watches on the same path that were set before this one. */
+/* Returns the number of the handle's watches on the same path that were set before this one. */
 static uint32_t watches_before(const struct pack *pack, const struct rec *rec)
 {
     const char *path = ((const struct zk_watch *)rec)->path;

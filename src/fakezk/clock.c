@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The clock: the time until which it may move, and the times at which a step may or must happen. */
+/* The clock: its present time, and the bounds of its next move, from the times at which steps may or must
+ * happen. */
 #include "base/assert.h"
 #include "base/next_event_time.h"
 #include "fakezk/enabled.h"

@@ -4,9 +4,9 @@
 /* Writes at the leader: the log, the reply, and the transactions that the followers will apply.
  *
  * A write is first carried out on the leader's tree, and its transactions are collected in a batch. Each
- * operation of a multi sees those before it (F62). If one fails, the leader's block is restored and the
- * batch becomes "nothing", which still uses up a zxid (F41). Then the batch is announced, fires the
- * watches at the leader, and is queued for the followers. */
+ * operation of a multi sees those before it (F62). If one of them fails, the leader's block is restored. The
+ * batch of a write that failed becomes one TXN_NOTHING, which still uses up a zxid (F41). Then the batch is
+ * announced, fires the watches at the leader, and is queued for the followers. */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -89,7 +89,8 @@ static const struct zk_request *first_set(const struct zk_request *multi)
     return sub;
 }
 
-/* Points an event to the data that stand behind a path and its zero; without data, does nothing. */
+/* Points an event to the data that stand behind a path and its zero. If the data are null or empty, does
+ * nothing. */
 static void show_data(struct fakezk_event *event, const char *bytes, size_t path_size, int32_t data_size)
 {
     if (data_size > 0) {
@@ -98,8 +99,8 @@ static void show_data(struct fakezk_event *event, const char *bytes, size_t path
     }
 }
 
-/* Announces the checks of a multi. `failed` is the index of the operation that failed with `rc`; negative =
- * the multi committed. ZNOAUTH says nothing about the node, so it is no `cause`. */
+/* Announces each check of a multi as FAKEZK_EFFECT. `failed` is the index of the operation that failed with
+ * `rc`; negative = the multi committed. */
 static void announce_effects(int client, const struct zk_request *multi, int failed, int rc)
 {
     const struct zk_request *set = first_set(multi);
@@ -172,9 +173,9 @@ static int op_multi(int client, const struct zk_request *multi, int32_t session,
 }
 
 /* Returns the field `actor` for the event of a deletion:
- * - 1 + client, if a client's request deleted a persistent node, or an ephemeral of a live session
+ * - 1 + client, if a client's request deleted a node without a session, or an ephemeral of a live session
  * - FAKEZK_BY_OPERATOR, if the operator deleted an ephemeral of a live session
- * - 0 otherwise. When the nodes of a closed session go, the session is no longer in the log. */
+ * - 0 otherwise: commit_close_session() takes the session out of the log before it announces deletions. */
 static uint8_t actor_of(int client, const struct zk_txn *txn)
 {
     LS_ASSERT(txn->rec.tag == TXN_DELETE);
@@ -230,7 +231,8 @@ static void announce(int client, const struct zk_txn *txn)
     }
 }
 
-/* Fires the watches of a transaction. Events of a deletion, the directory's too, carry the node's czxid. */
+/* Fires a server's watches of a transaction. Both events of a deletion, DELETED and the parent's CHILD, carry
+ * the czxid of the deleted node. */
 static void fire(int server, const struct zk_txn *txn)
 {
     char parent[FAKEZK_PATH_MAX];
@@ -309,9 +311,9 @@ static void forward_all(int client, int slot, int server, const struct zk_messag
 
 /* ---- epochs ---- */
 
-/* Epoch 1 + n begins behind the number n * EPOCH_STEP; some epochs are left out. So fakezk_number() needs no
- * log: equal bytes of a recipe show equal numbers (state/canon.h). The step is small because numbers from
- * QUICK_NUMBERS on are ranked slowly. */
+/* Epoch 1 + n begins behind the number n * EPOCH_STEP; some epochs are left out. So the result of
+ * fakezk_number() depends on its argument alone, and not on the log. The step is small because numbers from
+ * QUICK_NUMBERS (state/canon_internal.h) on are ranked slowly. */
 #define EPOCH_STEP 32
 
 /* Returns the number below that of the first transaction of the present epoch. */
@@ -322,8 +324,6 @@ static int32_t present_epoch(void)
     return log->epochs > 0 ? log->begin[log->epochs - 1] : 0;
 }
 
-/* Has no effect in an epoch without a transaction: the next epoch takes its place. Nor has it one in the last
- * of FAKEZK_EPOCHS_MAX epochs. */
 void commit_begin_epoch(void)
 {
     const struct zk_log *log = the_log();
@@ -345,7 +345,7 @@ static void take_number(void)
 int64_t fakezk_zxid(int32_t number)
 {
     if (!fakezk.options.epochs) {
-        return number; /* the log is not read: a step that only delivers does not depend on it */
+        return number; /* without reading the log: a step depends on each block that it reads */
     }
     const struct zk_log *log = the_log();
     uint32_t epoch = log->epochs;
@@ -419,7 +419,8 @@ int32_t commit_sync(int client, int slot, int server, const struct zk_request *r
     return zxid;
 }
 
-/* Returns a client's next session number; 0 = too many. It does not depend on the sessions of others. */
+/* Returns a client's next session number; 0 = too many. The number does not depend on the sessions of other
+ * clients. */
 static int32_t next_session_number(int client)
 {
     struct zk_log *log = log_mark();
@@ -466,8 +467,8 @@ int32_t commit_open_session(int client, int32_t timeout_ms)
     return number;
 }
 
-/* Returns the next node of a closing session to remove: by path, up or down by the run's seed (F85). NULL =
- * no node is left. */
+/* Returns the next node of a closing session to remove, NULL = none is left. The order is by path, up or, in
+ * half of the seeds without `fixed_orders`, down (F85). */
 static struct zk_node *next_ephemeral(int32_t session)
 {
     struct pack pack = server_pack(0);
@@ -578,7 +579,7 @@ static void end_operator_batch(void)
     forward_all(0, 0, 0, NULL);
 }
 
-/* Creates a node for the operator. The caller has committed the late writes before it looked at the tree. */
+/* Creates a node for the operator. The parent exists. The caller commits the late writes before. */
 void commit_operator_create(const char *path, int perms, int node_kind)
 {
     LS_ASSERT(tree_find(0, path) == NULL);
@@ -596,7 +597,8 @@ void commit_operator_create(const char *path, int perms, int node_kind)
     end_operator_batch();
 }
 
-/* Marks the lists on their way to a client as read before a deletion; see FAKEZK_LISTED. */
+/* Marks the list replies on their way to a client as made before a deletion by the operator; see
+ * FAKEZK_LISTED. */
 static void outdate_lists(int client)
 {
     LS_ASSERT(client >= 0 && client < fakezk.options.clients);

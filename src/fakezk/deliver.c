@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The completion thread of a handle: one queue for replies, node events and session events (F36). Arguments
- * of a callback lie in an area lent for the call, and are poisoned afterwards (F46). */
+/* The completion thread of a handle: one queue for replies, node events and session events (F36). Messages,
+ * vectors and stats that a callback is given lie in an area that is overwritten after the call (F46). */
 #include "base/assert.h"
 #include "base/stop_points.h"
 #include "fakezk/internal.h"
@@ -12,7 +12,7 @@
 
 #define SCRATCH_BYTES 65536
 #define DEPTH_MAX 4
-#define PAGE_MAX 65536 /* bytes; a multiple of the page size on every system */
+#define PAGE_MAX 65536 /* bytes; a multiple of the page size */
 
 /* The arguments of callbacks, by depth of nesting. Area 1 is for steps that are done twice (sim/twice.c). */
 struct lent {
@@ -26,7 +26,8 @@ struct lent {
     } values[DEPTH_MAX];
 };
 
-/* The bytes behind area 0 are read-only, so that the two areas are mappings of their own. */
+/* An area and its end. Behind area 0, `between` is read-only, so the kernel keeps two areas as two
+ * mappings. */
 struct areas {
     struct lent area;
     _Alignas(PAGE_MAX) unsigned char between[PAGE_MAX];
@@ -37,7 +38,8 @@ static int area;
 static bool hidden; /* area 0 cannot be accessed */
 static int depth;
 
-/* The largest use of each level so far: bytes, names, and whether `values` was used. */
+/* The largest use of each depth of nesting so far: bytes of `scratch`, entries of `names`, and whether
+ * `values` was used. */
 static size_t scratch_used[DEPTH_MAX];
 static int names_used[DEPTH_MAX];
 static bool values_used[DEPTH_MAX];
@@ -48,9 +50,8 @@ void deliver_open(void)
         void *got = mmap(NULL, 2 * sizeof *lent + PAGE_MAX, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         LS_ASSERT(got != MAP_FAILED);
-        uintptr_t beyond =
-            /* the system aligns to its own pages, which may be smaller than PAGE_MAX */
-            (uintptr_t)got % PAGE_MAX;
+        /* mmap() aligns to the page size, which may be smaller than PAGE_MAX */
+        uintptr_t beyond = (uintptr_t)got % PAGE_MAX;
         lent = (struct areas *)(void *)((char *)got + (beyond != 0 ? PAGE_MAX - beyond : 0));
         int rc = mprotect(lent[0].between, sizeof lent[0].between, PROT_READ);
         LS_ASSERT(rc == 0);
@@ -72,8 +73,7 @@ static void poison(void)
     }
 }
 
-/* Makes area 0 inaccessible if `wanted`, else accessible. The slow system call is left out if nothing
- * changes. */
+/* Makes area 0 inaccessible if `wanted`, else accessible. If nothing changes, calls no mprotect(). */
 static void hide(bool wanted)
 {
     if (wanted != hidden) {
@@ -121,8 +121,8 @@ bool fakezk_same_lent(uint64_t from_0, uint64_t from_1)
     return from_0 >= begin && from_0 - begin < sizeof lent[0] && from_1 - from_0 == sizeof lent[0];
 }
 
-/* Calls the hooks before the callback `fn`. It is inlined, so that the caller's frame calls the hooks and the
- * callback: a hook may paint the stack that the callback uses. */
+/* Calls the hooks before the callback `fn`. This function is inlined, so that the hooks and the callback are
+ * called from one frame: a hook may paint the stack that the callback will use. */
 static inline __attribute__((always_inline)) void before_callback(code_fn fn)
 {
     stop_points_call(fn);
@@ -168,7 +168,7 @@ static const char *strip(const struct _zhandle *zh, const char *path)
     return *rest != 0 ? rest : "/";
 }
 
-/* Zeroes the padding too: a recipe may copy a Stat into its heap, and equal worlds have equal bytes. */
+/* Zeroes the padding too: a recipe may copy a Stat into its heap, whose bytes are part of the state. */
 static void api_stat(const struct zk_stat *s, struct Stat *stat)
 {
     memset(stat, 0, sizeof *stat);
@@ -185,7 +185,7 @@ static void api_stat(const struct zk_stat *s, struct Stat *stat)
     stat->pzxid = api_zxid(s->pzxid);
 }
 
-/* Hides the value in the result of an operation that failed. The caller's buffer stays as it is. */
+/* Hides the value in the result of a create or set that failed. The caller's buffer stays as it is. */
 static void hide_result(zoo_op_result_t *to, int op)
 {
     if (op == OP_CREATE) {
@@ -217,8 +217,8 @@ static void fill_result(const struct _zhandle *zh, const struct zk_result *from,
     }
 }
 
-/* Fills in the results of a multi. If its reply was lost or has no results, each result shows the reply's rc
- * (F10). */
+/* Fills in the results of a multi. If the reply has no results, as after a loss, each result gets the reply's
+ * rc (F10). */
 static void fill_results(const struct _zhandle *zh, const struct zk_message *m)
 {
     zoo_op_result_t *results = m->out;
@@ -358,8 +358,8 @@ static void deliver_node(struct _zhandle *zh, const struct zk_message *m)
     call_watchers(zh, m->rc, ZOO_CONNECTED_STATE, strip(zh, m->bytes), targets, count);
 }
 
-/* Announces a delivered list, or the answer that its node is missing, unless it is `outdated`. With several
- * servers it may be older than the log, so it is not announced. */
+/* Announces a delivered list, or the answer that its node is missing, unless the reply is `outdated`. With
+ * several servers the reply may be older than the log, so it is not announced. */
 static void announce_list(const struct _zhandle *zh, const struct zk_message *m)
 {
     bool read = op_is_list(m->op) && (m->rc == ZOK || m->rc == ZNONODE);

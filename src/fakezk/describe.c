@@ -64,7 +64,8 @@ int fakezk_delivery_rc(int client, int handle)
     return m->rec.tag == MESSAGE_REPLY ? m->rc : 0;
 }
 
-/* Returns the client of the ephemeral node at this path, on the first server that has a node there, or -1. */
+/* Returns the client of the ephemeral node at this path, on the first server that has a node there; -1 = none
+ * has a node, or it is not ephemeral. */
 static int owner_of_node(const char *path)
 {
     for (int server = 0; server < fakezk.options.servers; server++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The possible steps of one handle. The functions are called for every handle in every step. Hence they are
- * inline, and most look at one struct zk_seen. */
+/* Conditions of the steps of one handle or one client. They are inline because a list of steps asks them
+ * for each open handle. */
 #ifndef FAKEZK_ENABLED_H
 #define FAKEZK_ENABLED_H
 
@@ -14,8 +14,8 @@ struct zk_seen {
     const struct _zhandle *zh;
     const struct zk_request *request; /* the oldest unanswered request, or NULL */
     const struct zk_message *message; /* the next message, or NULL */
-    const struct zk_session
-        *session; /* session of the link; NULL without a link, or if its end is committed */
+    /* session of the link; NULL without a link, or if session_find() finds none */
+    const struct zk_session *session;
 };
 
 static inline struct zk_seen see(int client, int slot)
@@ -27,7 +27,7 @@ static inline struct zk_seen see(int client, int slot)
     return seen;
 }
 
-/* Returns whether the server of the link still knows the session: it has not applied the session's end. */
+/* Returns whether the server of the link knows the session: it has not applied the session's end. */
 static inline bool is_known(const struct zk_seen *seen)
 {
     return seen->session != NULL || server_awaits_end(seen->zh->server, seen->zh->session);
@@ -51,7 +51,7 @@ static inline bool will_deliver(const struct zk_seen *seen)
     if (message == NULL) {
         return false;
     }
-    /* No branches: a processor cannot predict which of these is false. */
+    /* No branches: which of these is false is hard to predict. */
     bool runs = !seen->client->paused;
     bool linked = (seen->zh->link != 0) & !seen->client->partitioned & !fakezk.options.fine;
     return runs & ((message->rec.word != 0) | linked);
@@ -62,8 +62,8 @@ static inline bool can_deliver(const struct zk_seen *seen)
     return will_deliver(seen) && ((seen->message->rec.word != 0) | (seen->message->lo_ms <= clock_ms()));
 }
 
-/* Returns whether the server can read the next request once it has arrived. *refused becomes true if the
- * answer will be -112 (F30). */
+/* Returns whether the server can read the next request once it has arrived. If so, *refused is whether the
+ * leader will refuse it with -112, because the session is closing (F30). */
 static inline bool will_apply(const struct zk_seen *seen, bool *refused)
 {
     const struct _zhandle *zh = seen->zh;
@@ -94,11 +94,13 @@ static inline bool can_apply(const struct zk_seen *seen, bool *refused)
     return seen->request != NULL && seen->request->lo_ms <= clock_ms() && will_apply(seen, refused);
 }
 
-/* Returns whether the client waits and hears nothing, so that it will give up (F7). A client that is paused
- * does not give up, nor does one whose session has ended.
- * - On a link: it is partitioned, or a request waits that its server cannot answer. A pending request stops
- *   the client's pings, so nothing comes at all (F6, F94).
- * - Without a link, while a request waits: it is partitioned, or no server can confirm the session (F34). */
+/* Returns whether the handle hears nothing, so that its client may give up (F7). False if the client is
+ * paused or the handle's state is negative. Otherwise it depends on the link:
+ * - With a link: the client is partitioned, or a request waits that a frozen server cannot answer. A
+ *   pending request stops the client's pings, so nothing comes at all (F6, F94).
+ * - Without a link, if a request waits: the client is partitioned, or no server can confirm the session
+ *   (F34).
+ * - Without a link and without a request: false. */
 static inline bool is_mute(const struct zk_seen *seen)
 {
     const struct _zhandle *zh = seen->zh;
@@ -128,7 +130,7 @@ static inline bool can_give_up(const struct zk_seen *seen)
     return !served && is_mute(seen) && (!fakezk.options.timed || link_give_up_ms(zh) <= clock_ms());
 }
 
-/* Returns whether the client can hear that the server has closed its end, or does not know the session. */
+/* Returns whether the client can notice that its server has closed the link, or does not know the session. */
 static inline bool is_hung_up(const struct zk_seen *seen)
 {
     bool hears = (seen->zh->link != 0) & !seen->client->partitioned & !seen->client->paused &
@@ -136,7 +138,7 @@ static inline bool is_hung_up(const struct zk_seen *seen)
     return hears && (seen->zh->severed || !is_known(seen));
 }
 
-/* Returns whether the server answers an attempt to connect once its time has come. */
+/* Returns whether the handle may try this server once `connect_ms` has come, and would get an answer. */
 static inline bool will_connect(const struct zk_seen *seen, int server)
 {
     const struct _zhandle *zh = seen->zh;

@@ -121,7 +121,7 @@ static bool plain_path(const char *path)
            path[strlen(path) - 1] != '/';
 }
 
-/* Returns whether the deepest existing ancestor is an ephemeral, which has no children (F52). */
+/* Returns whether the deepest existing ancestor is an ephemeral node, which can have no child (F52). */
 static bool below_ephemeral(const char *path)
 {
     char part[FAKEZK_PATH_MAX];

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Returns `zh` if the entered client has it open. Otherwise returns NULL and, unless `zh` is NULL, reports
- * the misuse by the function `call`. */
+ * `call`: as a trouble if no client is entered, else as FAKEZK_MISUSED. */
 struct _zhandle *handle_check(zhandle_t *zh, const char *call)
 {
     fakezk.calls++;
@@ -55,7 +55,7 @@ bool handle_lacks_memory(int client)
     return true;
 }
 
-/* Returns the begin of the chroot in a connect string, or NULL. */
+/* Returns the start of the chroot in a connect string; NULL = none, or "/". */
 static const char *chroot_of(const char *host)
 {
     const char *slash = strchr(host, '/');
@@ -186,7 +186,7 @@ void handle_drain(int client, int slot)
     handle_finish_close(client, slot);
 }
 
-/* Returns whether a close reaches the leader. If not, the session lives on (F22). */
+/* Returns whether a close ends a live session at the leader. If not, the servers do not hear of it (F22). */
 static bool reaches_leader(const struct _zhandle *zh)
 {
     LS_ASSERT(zh->open && !zh->closing);

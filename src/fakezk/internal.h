@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The inside of the fake: the contents of its blocks. Only src/fakezk includes this. */
+/* The inside of the fake: the records in its blocks, and the functions that its files share. Outside of
+ * src/fakezk, only tests include this. */
 #ifndef FAKEZK_INTERNAL_H
 #define FAKEZK_INTERNAL_H
 
@@ -29,25 +30,25 @@ struct zk_server {
     struct arena_block head;
     int32_t zxid;      /* number of the last transaction applied; 0 = none */
     uint8_t frozen;    /* 1: receives nothing from the leader */
-    uint8_t lagging;   /* 1: a well-behaved system does not let the server catch up */
-    uint16_t throttle; /* requests read since the last throttled one (F102) */
+    uint8_t lagging;   /* 1: the default schedule does not let the server catch up */
+    uint16_t throttle; /* requests counted since the last throttled one (F102), see refusal() */
     struct pack_table table;
 };
 
 enum node_kind { NODE_PERSISTENT, NODE_EPHEMERAL, NODE_CONTAINER };
 
-/* A list sorted by path. `bytes` is the path, its zero, the data. */
+/* A node of the tree, in a list sorted by path. `bytes` is the path, its zero, the data. */
 struct zk_node {
     struct rec rec;      /* tag = enum node_kind; word = rights of one identity, see auth_owner() */
-    struct zk_stat stat; /* cversion unused: derived from `created` (F48) */
-    int32_t created;     /* children ever created, the suffix of the next one (F47) */
+    struct zk_stat stat; /* cversion unused: tree_stat() computes it (F48) */
+    int32_t created;     /* children ever created, the suffix of the next one (F47, F49) */
     uint16_t path_size;  /* bytes without the zero */
     uint8_t perms;       /* permissions of world:anyone */
     uint8_t had_child;
     char bytes[];
 };
 
-/* A server's watch for a connection. A list sorted by path, client, handle, table. */
+/* A server's watch for a connection, in a list sorted by path, client, handle, table. */
 struct zk_server_watch {
     struct rec rec; /* tag = enum watch_table */
     uint8_t client, handle;
@@ -70,11 +71,11 @@ struct zk_txn {
     uint8_t node_kind;
     uint8_t perms;
     uint8_t more; /* 1: the next record belongs to the same step */
-    /* REPLY: the receiver; CREATE, DELETE: client = 1 + client of `session`, 0 = none */
+    /* REPLY: the receiver; CREATE, DELETE: client = 1 + client of `session`, 0 = no session in the log */
     uint8_t client, handle;
     uint8_t reserved;
     int32_t counter; /* CREATE: `created` of the parent afterwards; DELETE: czxid of the node */
-    uint32_t owner;  /* CREATE, SET_ACL: rights of the node's ACL, see auth_owner() */
+    uint32_t owner;  /* CREATE, SET_ACL: rights of one identity, see auth_owner() */
     char bytes[];    /* path, zero, data */
 };
 
@@ -85,9 +86,9 @@ enum { LIST_SESSION, LIST_LATE, LIST_LINGER };
 struct zk_log {
     struct arena_block head;
     int32_t zxid;
-    int32_t now_ms;                        /* the clock in ms, if the world supplies none */
-    uint32_t adopted;                      /* 1: a client has used the id of another client's session (F18) */
-    uint32_t epochs;                       /* number of epochs begun after the first */
+    int32_t now_ms;   /* the clock in ms, if the world supplies none */
+    uint32_t adopted; /* 1: a handle was opened with an id that names another client's session (F18) */
+    uint32_t epochs;  /* number of epochs begun after the first */
     int32_t begin[FAKEZK_EPOCHS_MAX];      /* by epoch after the first: its first number, less 1 */
     uint16_t sessions[FAKEZK_CLIENTS_MAX]; /* sessions opened so far, by client */
     struct pack_table table;
@@ -95,13 +96,13 @@ struct zk_log {
 
 enum session_state { SESSION_LIVE, SESSION_CLOSING };
 
-/* A list sorted by client, then number. */
+/* A session whose end is not committed, in a list sorted by client, then number. */
 struct zk_session {
     struct rec rec; /* tag = enum session_state, word = session number */
     int32_t timeout_ms;
     int32_t touched_ms;
     uint8_t client;
-    uint8_t gone; /* 1: no client will come back for it: its process crashed, or never heard of it */
+    uint8_t gone; /* 1: its process crashed or never heard of it, and no handle has resumed it since */
     uint16_t reserved;
     uint32_t reserved2;
 };
@@ -125,7 +126,7 @@ enum { OPEN_NOT, OPEN_WRITABLE, OPEN_READ_ONLY /* also accepts a read-only serve
 struct _zhandle {
     uint8_t open; /* OPEN_... */
     uint8_t client, slot;
-    uint8_t link; /* 1: connected */
+    uint8_t link; /* 1: connected to `server`, or in the handshake with it */
     uint8_t server;
     uint8_t next_server;
     uint8_t busy; /* 1: a callback of this handle is running */
@@ -137,14 +138,14 @@ struct _zhandle {
     int32_t timeout_ms; /* in ms: as requested, then as negotiated */
     uint8_t chroot;     /* index of the chroot text; 0 = none */
     uint8_t stranger;   /* 1: opened with the id of a session and a wrong password */
-    uint8_t halved;     /* 1: every other server is never tried (F91) */
+    uint8_t halved;     /* 1: until a connect, each second server is not tried (F91) */
     uint8_t severed;    /* 1: the server has closed its end, and the client does not know */
     code_ref watcher;
     const void *context;
     clientid_t id;
     int32_t connect_ms; /* earliest time of the next attempt; 0 without a clock */
     int32_t sent_ms;
-    int32_t received_ms; /* last time at which the client heard from the server, pings included */
+    int32_t received_ms; /* time from which the client counts the silence of its server (F7), in ms */
     uint8_t half;        /* enum half */
     uint8_t lags;        /* 1: the link is gone, and zoo_state() still shows CONNECTED (F1) */
     uint16_t who;        /* identity of its credentials; 0 = none */
@@ -210,7 +211,7 @@ struct zk_request {
     uint8_t mode;
     uint8_t perms; /* CREATE, SET_ACL: permissions of the world; 0 with own_perms 0 = malformed */
     code_ref completion;
-    code_ref watcher; /* of a read; 0 = none */
+    code_ref watcher; /* of a read, 0 = none; UNWATCH: the one to remove, 0 = all */
     void *watch_context;
     const void *data;  /* argument of the completion */
     void *out;         /* MULTI: results; sub-requests: buffer or Stat */
@@ -221,7 +222,7 @@ struct zk_request {
     char bytes[];      /* path, zero, data */
 };
 
-/* Largest request record, in bytes, and largest multi, in operations. More are trouble. */
+/* The most bytes of a request record, and the most operations of a multi. */
 #define REQUEST_BYTES_MAX 16384
 #define MULTI_MAX 16
 
@@ -230,10 +231,10 @@ enum message_kind { MESSAGE_REPLY, MESSAGE_SESSION, MESSAGE_NODE };
 struct zk_message {
     struct rec rec; /* tag = enum message_kind; word = 1 once the client has received it */
     uint8_t op;     /* REPLY: enum zk_op */
-    uint8_t table;  /* REPLY to a read with a watcher: enum watch_table */
+    uint8_t table;  /* REPLY: enum watch_table of the watch that it sets; WATCH_NONE = none */
     uint16_t path_size;
     int32_t rc;    /* REPLY: code; SESSION: state; NODE: event type */
-    int32_t zxid;  /* REPLY: last number at the server; NODE: czxid, as of EVENT_WOKEN (event.h) */
+    int32_t zxid;  /* REPLY: zxid for `last_zxid`, 0 = none; NODE: czxid, as of EVENT_WOKEN (event.h) */
     int32_t cause; /* NODE: number of the change, 0 = found at a reconnect */
     int32_t lo_ms, hi_ms;
     code_ref completion;
@@ -241,12 +242,13 @@ struct zk_message {
     void *watch_context;
     const void *data;
     void *out;
-    int32_t out_size;  /* NODE: 1 + client of the node, 0 = none; UNWATCH: ZWATCHTYPE_…; SESSION: session */
+    /* NODE: `owner` of server_fire(); SESSION: session; UNWATCH: ZWATCHTYPE_…; MULTI: number of results */
+    int32_t out_size;
     int32_t data_size; /* bytes, -1 = null; list: names; MULTI: results, -1 = none; GET_ACL: permissions */
     struct zk_stat stat;
     /* REPLY to a list: 1 = made before the operator deleted an ephemeral node of the receiving client */
     uint32_t outdated;
-    char bytes[]; /* path, zero, then data or strings, each with its zero, or struct zk_result records */
+    char bytes[]; /* path, zero, data; list: names, each with its zero; MULTI: aligned struct zk_result */
 };
 
 struct zk_result {
@@ -261,12 +263,12 @@ struct zk_result {
     char path[];
 };
 
-/* A watcher in the client's tables; for each path and table the oldest first (F69).
+/* A watcher of a client. The records of a handle are sorted by path; those of one path are in the order in
+ * which they were set (F69).
  *
- * A node event that is received takes its watchers out of the tables, and calls them at its delivery (F70).
- * In between their records stay, with `fired` set: they are in no table. The same watcher and context may be
- * set again meanwhile. Only that event, session events queued before it, and the close of the handle use such
- * a record. */
+ * When the client receives a node event, its watchers leave the tables; the event's delivery calls them
+ * (F70). In between their records stay, with `fired` set. Meanwhile the same watcher and context may be set
+ * again. A session event that is delivered meanwhile still calls them. */
 struct zk_watch {
     struct rec rec; /* tag = enum watch_table */
     code_ref watcher;
@@ -274,12 +276,13 @@ struct zk_watch {
     void *context;
     uint16_t path_size;
     uint16_t own; /* 1: the client owned the node when the watch was set */
-    /* index, from 1, of the event that took it among node events received and not delivered; 0 = none */
+    /* index, from 1, of the event that has taken this watcher, among the node events that are received and
+     * not delivered; 0 = none */
     uint32_t fired;
     char path[];
 };
 
-/* ---- what does not change during a run, and scratch ---- */
+/* ---- data outside of the arena ---- */
 
 #define CHROOTS_MAX 8
 
@@ -289,7 +292,7 @@ struct fakezk {
     fakezk_observer observer;
     void *observer_ctx;
     int entered;        /* client whose process is running; -1 = none */
-    uint64_t calls;     /* calls of recipes that take a handle; not part of the world */
+    uint64_t calls;     /* number of handle_check() calls; not part of the world */
     uint64_t told;      /* see told_codes.c; not part of the world */
     struct zk_log *log; /* addresses of the blocks, which do not move */
     struct zk_server *server[FAKEZK_SERVERS_MAX];
@@ -345,7 +348,8 @@ static inline struct zk_client *client_mark(int c)
     return client_at(c);
 }
 
-/* Returns the time in ms. Without a clock: 0, and the log is not read, so that no step depends on it. */
+/* Returns the time in ms; 0 in an untimed world. Reads the log only for its `now_ms`: a step depends on each
+ * block that it reads. */
 static inline int32_t clock_ms(void)
 {
     if (!fakezk.options.timed) {
@@ -392,7 +396,7 @@ static inline bool is_set(unsigned setting)
     return (fakezk.options.settings & setting) != 0;
 }
 
-/* Returns whether the zxid that a client has seen last is noted. The client uses it only to find a server
+/* Returns whether handles note the last reply's zxid in `last_zxid`. A client uses it only to find a server
  * that is not behind it, and to ask which of its watches have missed a change. */
 static inline bool fakezk_seen_matters(void)
 {
@@ -438,7 +442,8 @@ void auth_sign(struct zk_request *request, uint16_t who);
 
 /* Returns whether a server accepts a request's ACL. */
 bool auth_acl_is_valid(const struct zk_request *request);
-/* Returns the identity in a request's ACL together with its permissions; 0 = the ACL names no identity. */
+/* Returns the rights that a request's ACL gives to its sender by the scheme "auth": identity << 8 |
+ * permissions; 0 = none. */
 uint32_t auth_owner(const struct zk_request *request);
 
 bool auth_allows(const struct zk_node *node, const struct zk_request *request, int perm);
@@ -452,8 +457,9 @@ void batch_clear(void);
 bool batch_ends(size_t at);
 /* Returns the transaction at offset *at, and moves *at to the next one; NULL behind the last. */
 struct zk_txn *batch_at(size_t *at);
-/* Adds a transaction, of no session and client. Copies `data_size` bytes, none if that is negative. Returns
- * NULL, which is trouble, if the batch is full. The result is valid until batch_clear(). */
+/* Adds a transaction, whose session, client, counter and rights are 0. Copies `data_size` bytes of `data`,
+ * none if that is negative. If the batch is full, returns NULL, and notes a trouble. The result is valid
+ * until batch_clear(). */
 struct zk_txn *batch_add(int kind, int32_t zxid, const char *path, const void *data, int32_t data_size);
 
 /* ---- write_operation.c: single operations on the leader's tree ---- */
@@ -464,25 +470,27 @@ struct operation_result {
     bool has_stat;
 };
 
-/* Carries out a check, or a write other than a multi. Returns a code of ZooKeeper. Always writes *result. */
+/* Carries out a check, or a write other than a multi. Returns a result code of zookeeper.h. Writes *result
+ * for each code. */
 int operation_do(const struct zk_request *request, int32_t session, int32_t zxid,
                  struct operation_result *result);
-/* Set the data or the ACL of the leader's node, whatever its permissions and its version. False: the batch or
- * the block is full. */
+/* Set the data or the ACL of the leader's node, whatever its permissions and its version. False: the batch is
+ * full or, for data, the server's block. */
 bool operation_set_data(const struct zk_node *node, int32_t zxid, const char *path, const char *data,
                         int32_t size);
 bool operation_set_acl(const struct zk_node *node, int32_t zxid, const char *path, int perms, uint32_t owner);
-/* Returns the counter of a directory after one more create. At its maximum it stays, or with
+/* Returns the field `created` of a node after one more create of a child. At INT32_MAX it stays; with
  * FAKEZK_DEFECT_WRAP it wraps (F49). */
 int32_t operation_count_up(int32_t created);
 
 /* ---- commit.c: writes ---- */
 
-/* Commits a write at the leader, and returns its number. The reply goes to the client at once, or with the
- * backlog of `server` if that is a follower. FAKEZK_NONE as `slot`: there is no reply. */
+/* Commits a write at the leader, and returns its zxid. If `server` is the leader, the reply goes to the
+ * client at once. If it is a follower, the reply goes into its backlog. FAKEZK_NONE as `slot`: there is no
+ * reply. */
 int32_t commit_request(int client, int slot, int32_t session, int server, const struct zk_request *request);
-/* Commits the late writes and answers a sync: the leader at once, a follower when it has caught up. Returns
- * the log's last number. */
+/* Commits the late writes and answers a sync: the leader at once, a follower by a reply at the end of its
+ * backlog. Returns the log's last zxid. */
 int32_t commit_sync(int client, int slot, int server, const struct zk_request *request);
 int32_t commit_open_session(int client, int32_t timeout_ms);
 void commit_close_session(int32_t session);
@@ -490,8 +498,8 @@ void commit_operator_create(const char *path, int perms, int node_kind);
 void commit_operator_delete(const char *path);
 bool commit_operator_set(const char *path, const char *text);
 bool commit_operator_set_perms(const char *path, int perms);
-/* Makes the next transaction the first one of a new epoch, unless the present epoch has none, or is the last
- * possible one. */
+/* Makes the next transaction the first one of a new epoch. Has no effect if the present epoch has no
+ * transaction, or is number FAKEZK_EPOCHS_MAX of the run. */
 void commit_begin_epoch(void);
 /* Applies the next backlog step of a follower. */
 void commit_catch_up(int server);
@@ -500,12 +508,12 @@ void commit_catch_up(int server);
 
 /* Keeps a write that a cut left in the pipeline (F79). */
 void aside_park(int client, int32_t session, const struct zk_request *request);
-/* Commit the oldest of these writes, or all of them. A write whose session is not live is dropped. */
+/* Commit the oldest parked write, or all of them. Drop a write whose session is not live. */
 void aside_late_first(void);
 void aside_late_all(void);
 
 /* Keeps a write that lies in a server's socket behind a broken link ("linger"). The server may read it until
- * its session is admitted on another link, or is over. */
+ * admit() gives the write's session another link, or the end of that session commits. */
 void aside_linger(int client, int32_t session, int server, const struct zk_request *request);
 /* Returns the client's oldest lingering write; NULL = none. */
 const struct zk_request *aside_lingering(int client);
@@ -520,13 +528,15 @@ void server_apply(int client, int slot, bool refused);
 void server_send(int client, int slot, const struct zk_message *message);
 /* Returns whether a follower has yet to apply the session's end. */
 bool server_awaits_end(int server, int32_t session);
-/* Fires a server's watches of a change. The other parameters fill the message, see struct zk_message:
- * `czxid` its zxid, `cause` its cause, `owner` its out_size. */
+/* Fires a server's watches on `path` that an event of this type concerns. Each connection gets at most one
+ * message, see struct zk_message. Its `zxid` is `czxid`. Its `out_size` is `owner`: the `client` of the
+ * create or delete transaction, 0 = none. */
 void server_fire(int server, int type, const char *path, int32_t czxid, int32_t cause, int owner);
 void server_watch_add(int server, int client, int slot, int table, const char *path);
 void server_watch_drop(int client, int slot);
 bool server_watch_remove(int server, int client, int slot, int table, const char *path);
-/* Ends a session at a server that has applied its end: links there get nothing more (F30, F74). */
+/* Ends a session at a server that has applied the session's end. The session's links to this server lose
+ * their watches, and the replies that wait in backlogs (F30, F74). */
 void server_end_session(int server, int32_t session);
 
 /* ---- session.c ---- */
@@ -548,8 +558,8 @@ static inline struct session_users session_users(int32_t number)
                                                   : (struct session_users){client, client + 1};
 }
 
-/* Returns a session; NULL = there is none, or its end is committed. Each step asks about every handle. So the
- * place at which the session is while each client has one comes first. */
+/* Returns a session; NULL = there is none, or its end is committed. Looks first at the place that the session
+ * has while each client has one session. */
 static inline struct zk_session *session_find(int32_t number)
 {
     struct pack pack = log_pack();
@@ -567,7 +577,7 @@ static inline struct zk_session *session_find(int32_t number)
     return NULL;
 }
 
-/* Returns 1 + the client of a node's session; 0 = the node has no session, or its end is committed. */
+/* Returns 1 + the client of a session; 0 = `number` is 0, or the session's end is committed. */
 static inline uint8_t owner_client(int32_t number)
 {
     const struct zk_session *session = number != 0 ? session_find(number) : NULL;
@@ -577,7 +587,8 @@ static inline uint8_t owner_client(int32_t number)
 bool session_healthy(const struct zk_session *session);
 int32_t session_deadline_ms(const struct zk_session *session);
 void session_touch(int32_t session, int32_t now_ms);
-/* Accounts for the pings sent so far (F6). Call it before a client's link stops being healthy. */
+/* In a timed world, moves the times of the last packets forward by the pings that the client's links have
+ * sent so far (F6). Call it before a change that may end session_healthy() of one of its sessions. */
 void session_settle_pings(int client);
 
 /* ---- link.c: connecting and losing links ---- */
@@ -591,8 +602,9 @@ void link_reject(int client, int slot);
 void link_rearm(int client, int slot);
 void link_drop(int client, int slot, int rc, bool keep_all);
 void link_fail_requests(int client, int slot, int rc);
-/* Ends a link for zookeeper_close(): unanswered requests get ZCLOSING. With `flush` the server first reads
- * all requests that were issued before, and closes the session (F20). */
+/* Ends the link, if there is one, for zookeeper_close(). With `flush` the server first reads the handle's
+ * requests, unless it requires SASL, and closes the session (F20). Each request whose answer was not received
+ * gets ZCLOSING. */
 void link_close(int client, int slot, bool flush);
 void link_give_up(int client, int slot);
 int32_t link_give_up_ms(const struct _zhandle *zh);
@@ -606,10 +618,11 @@ void link_window(int32_t *lo_ms, int32_t *hi_ms);
 
 bool message_is_list(const struct zk_message *message);
 
-/* Returns the names of a list, none of another message. `name` has room for FAKEZK_NAMES_MAX pointers. */
+/* Returns the names of a list, and no names of another message. They lie in `message`. `name` has room for
+ * FAKEZK_NAMES_MAX pointers, and stays in use by the result. */
 struct String_vector message_names(const struct zk_message *message, char **name);
 
-/* Sets `unread` for the names that the client will not look at. */
+/* Sets unread[i] to whether the client will not look at name i. */
 void message_unread(int client, const struct zk_message *message, const struct String_vector *names,
                     bool *unread);
 
@@ -632,10 +645,12 @@ struct watch_target {
 
 /* Takes the watchers of a received node event out of the tables; `number` becomes their `fired`. */
 void watch_fire(int client, int slot, const struct zk_message *event, uint32_t number);
-/* Moves the watchers of event number 1, which is being delivered, from the records to `out` (F69). Returns
- * their number. `fired` of later events decreases by 1. */
+/* Moves the watchers whose `fired` is 1 from the records to `out`; their event is being delivered. A pair of
+ * watcher and context that occurs twice is written once (F69). Returns the number of pairs. Decreases the
+ * other watchers' `fired` by 1, unless it is 0. */
 int watch_collect(int client, int slot, const struct zk_message *event, struct watch_target *out);
-/* Writes the watchers of a session event to `out`, the default watcher last (F4). Returns their number. */
+/* Writes all watchers of the handle to `out` for a session event, the default watcher last (F4). A pair of
+ * watcher and context that occurs twice is written once. Returns the number of pairs. */
 int watch_collect_session(int client, int slot, struct watch_target *out);
 
 /* ---- deliver.c ---- */
@@ -644,7 +659,7 @@ int watch_collect_session(int client, int slot, struct watch_target *out);
 void deliver_open(void);
 void deliver_next(int client, int slot);
 
-/* Forgets the callbacks that have begun: their process has ended in the middle of one. */
+/* Forgets and poisons the arguments of the running callbacks, if there are any: their process ends. */
 void deliver_abandon(void);
 void deliver_queue(int client, int slot, const struct zk_message *message);
 void deliver_session_event(int client, int slot, int state);
@@ -659,17 +674,18 @@ struct whole_path {
     char text[FAKEZK_PATH_MAX];
 };
 
-/* Returns whether the client library accepts a path (F55). With `sequence` it may end with a slash or dot. */
+/* Returns whether the client library accepts a path (F55). With `sequence` the last component may also be
+ * empty, "." or "..". */
 bool path_valid(const char *path, bool sequence);
 void path_make_whole(const struct _zhandle *zh, const char *path, bool sequence, struct whole_path *out);
 
 /* ---- handle.c ---- */
 
 struct _zhandle *handle_check(zhandle_t *zh, const char *call);
-/* Returns whether this call finds no memory, and counts fakezk_fail_call() down. Each call that needs memory
- * asks once. */
+/* Counts the client's fakezk_fail_call() down, and returns whether the present call finds no memory. Use it
+ * once in a call. */
 bool handle_lacks_memory(int client);
-/* Destroys a handle; calls nothing. */
+/* Destroys a handle; calls no callback. */
 void handle_finish_close(int client, int slot);
 /* Calls the callbacks that are still due, unless FAKEZK_DEFECT_DROP_AT_CLOSE is set. Then destroys the handle
  * (F20, F23). */

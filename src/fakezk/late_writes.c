@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Writes whose link is gone, and that may commit all the same. A cut has left them in the pipeline (F79). Or,
- * with fine steps, they lie unread in a server's socket. */
+/* Writes whose link is gone, and that may still commit. A cut left the write in the pipeline (F79) or, with
+ * `fine`, unread in a server's socket. */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
 #include <string.h>
 
-/* Keeps a write in a list of the log. In its record, `forwarded` holds the session and `lo_ms` the client. */
+/* Adds a write to a list of the log. In its record, `forwarded` is the session and `lo_ms` the client. NULL =
+ * no room. */
 static struct zk_request *set_aside(int list, int client, int32_t session, const struct zk_request *request)
 {
     LS_ASSERT(op_is_write(request->rec.tag) && session > 0);

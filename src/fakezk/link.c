@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Links between a handle and a server. Without `fine`, connecting and losing are one step each (D8b). */
+/* Links between a handle and a server. Without `fine`, a connect is one step, its handshake and SetWatches
+ * included, and so is a loss (D8b). */
 #include "base/assert.h"
 #include "fakezk/enabled.h"
 
@@ -29,7 +30,8 @@ static uint32_t node_events(int client, int slot)
     return count;
 }
 
-/* Receives a message: the client's zxid moves (F44), watches are set (F38), or leave the tables (F70). */
+/* Receives a message, unless it is received already. A reply raises `last_zxid` (F44), and may set (F38) or
+ * remove watches. The watchers of a node event leave the tables (F70). */
 void link_receive(int client, int slot, struct zk_message *message)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -66,8 +68,8 @@ void link_receive(int client, int slot, struct zk_message *message)
     }
 }
 
-/* Returns whether requests of a handle in this state may fail with this code. Each way in which a session
- * ends has a code. */
+/* Returns whether a request may fail with this code while its handle is in this state. An expired handle and
+ * one whose credentials were refused have a code of their own. ZCLOSING is possible in each state. */
 static bool is_failure_in(int state, int rc)
 {
     return rc == ZCLOSING || (state == ZOO_EXPIRED_SESSION_STATE ? rc == ZSESSIONEXPIRED
@@ -105,7 +107,7 @@ void link_fail_requests(int client, int slot, int rc)
     }
 }
 
-/* A request whose answer is lost. The array `lost` has them in order of issue. */
+/* A request whose answer is lost. The array `lost` has such requests in order of issue. */
 struct lost_reply {
     uint8_t op;
     code_ref completion;
@@ -129,7 +131,7 @@ static void lose(struct lost_reply reply)
     lost[lost_count++] = reply;
 }
 
-/* Removes the messages that the client has not received; `lost` notes the requests that they answer. */
+/* Removes the messages that the client has not received. Adds to `lost` the requests that they answer. */
 static void take_lost(int client, int slot)
 {
     struct pack pack = client_pack(client);
@@ -178,7 +180,7 @@ static void receive_all(int client, int slot, int keep)
             return;
         }
         if (rec->word == 0) {
-            /* Receiving may move records, because it may add a watch: work on a copy of the message. */
+            /* link_receive() gets a copy, because it adds and removes records of this block. */
             static _Alignas(8) unsigned char copy[1 << 16];
             memcpy(copy, rec, rec->size);
             rec->word = 1;
@@ -200,8 +202,8 @@ static int32_t reconnect_pause_ms(const struct _zhandle *zh)
     return (wrapped ? zh->timeout_ms / 60 : 0) + 4 * fakezk.options.latency_min_ms;
 }
 
-/* Ends a handshake. If its session is new, the handle has none again. The new session is marked: no client
- * will come back for it, because none has heard of it. */
+/* Ends the handshake, if one is under way. If it has opened a session, the handle has no session again, and
+ * the session becomes `gone`, because its client has not heard of it. */
 static void forget_new_session(struct _zhandle *zh)
 {
     struct zk_session *session = zh->half == HALF_NEW ? session_find(zh->session) : NULL;
@@ -230,16 +232,16 @@ static void unlink_handle(int client, int slot)
     server_watch_drop(client, slot);
 }
 
-/* Returns whether callbacks may still see the old state after a loss, a constant of the run. The client's
- * thread queues the session event and the failures first. It sets the state later, at the latest when the
- * next attempt ends (F1). */
+/* Returns whether callbacks still see the old state after a loss: a constant of the run. The thread of the
+ * real client queues the session event and the failures first. It sets the state later, at the latest when
+ * the next attempt ends (F1). */
 static bool state_lags(void)
 {
     return (fakezk.options.seed & 16) != 0 && !fakezk.options.fixed_orders;
 }
 
-/* Loses a link, in the order that the application sees: received messages, the session event, the failed
- * completions (F10, F43). A client that was not connected yet gets no event. */
+/* Loses a link. Behind the messages that are received, queues the session event and then the failed
+ * completions (F10, F43). If the handle was still in its handshake, queues no session event. */
 static void lose_link(int client, int slot, int rc)
 {
     LS_ASSERT(fakezk_unreceived_messages(client, slot) == 0);
@@ -317,8 +319,8 @@ bool fakezk_can_cut(int client, int handle, int keep, int apply, bool late)
     return last != NULL && op_is_write(last->rec.tag) && fakezk.options.servers > 1 && zh->server != 0;
 }
 
-/* Lets the server read the next request; its answer is lost. With `late`, parks the request instead. False:
- * the server does not read it. */
+/* Lets the server read the oldest request. With `late`, parks the request instead, and leaves it in the
+ * handle's list. False: the server does not read it. */
 static bool read_ahead(int client, int slot, bool late)
 {
     struct pack pack = client_pack(client);
@@ -339,14 +341,15 @@ static bool read_ahead(int client, int slot, bool late)
     return true;
 }
 
-/* Lets the server read up to `apply` requests; with `late`, the last of them is parked. Moves to `lost` those
- * that are answered or forwarded. */
+/* Lets the server read up to `apply` requests, and loses their answers; with `late`, parks the last of them
+ * instead. First, all messages are lost that the client has not received. Requests that stay in the handle's
+ * list are newer than those in `lost`. */
 static void read_on(int client, int slot, int apply, bool late)
 {
     struct pack pack = client_pack(client);
     take_lost(client, slot);
     for (int i = 1; i <= apply; i++) {
-        /* Requests that wait for the follower are set aside, so that the next one is the head. */
+        /* Requests that wait for the follower move to `lost`, so that the first unread one is the head. */
         struct zk_request *head;
         while ((head = (struct zk_request *)pack_first(&pack, LIST_REQUEST + slot)) != NULL &&
                head->forwarded != 0) {
@@ -380,8 +383,9 @@ bool fakezk_hides_write(int client, int handle, int keep, int apply)
     return false;
 }
 
-/* Keeps the unread writes in the server's socket: it may read them before it notices that the link is gone.
- * If `parked`, leaves out the first request, which is parked already. */
+/* Keeps the unread writes as lingering ones: the server may read them before it notices that the link is
+ * gone. If `parked`, leaves out the first request, which is parked. Keeps none if the server would not read
+ * them. */
 static void leave_unread(int client, int slot, bool parked)
 {
     struct pack pack = client_pack(client);
@@ -433,8 +437,8 @@ bool fakezk_can_refuse(int client, int handle)
     return zh->open && !zh->link && zh->state >= 0;
 }
 
-/* Fails an attempt to connect, and moves the cursor to the next address. With ZOOKEEPER-2466 it moves twice.
- * Then half of an even list is not tried until the handle is connected (F91). */
+/* Fails an attempt to connect, and moves `next_server` by one server. FAKEZK_DEFECT_CURSOR (ZOOKEEPER-2466)
+ * moves it by two. Then half of an even list is not tried until the handle is connected (F91). */
 static void fail_attempt(int client, int slot, int rc)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -457,8 +461,10 @@ bool fakezk_refuse(int client, int handle)
     return true;
 }
 
-/* Returns the time at which a client gives up: after two thirds of the timeout without a byte (F7). A
- * follower that is cut off answers pings until a request needs the leader (F94). */
+/* Returns the time in ms at which a mute handle gives up: two thirds of the timeout after the last byte
+ * from its server (F7). Without a link, `connect_ms` takes the place of the last byte. A frozen server
+ * answers pings until a request waits, so the time then begins at the earliest with the oldest request's
+ * sending (F94). */
 int32_t link_give_up_ms(const struct _zhandle *zh)
 {
     int32_t since = zh->link ? zh->received_ms : zh->connect_ms;
@@ -490,8 +496,8 @@ static void expire_handle(int client, int slot)
     link_fail_requests(client, slot, ZSESSIONEXPIRED);
 }
 
-/* A client that is cut off or paused does not hear of the end: its link seems to be up, and is mute. Any
- * other client loses the link now. */
+/* A client that is partitioned or paused does not hear that the link is closed: it still takes the link for
+ * one that is up. Any other client loses the link now. */
 void link_sever(int client, int slot)
 {
     LS_ASSERT(handle_at(client, slot)->link);
@@ -505,7 +511,7 @@ void link_sever(int client, int slot)
     server_watch_drop(client, slot);
 }
 
-/* Closes the session's older connection, because a newer one exists (F32). */
+/* Closes the session's links of other handles, because a newer one begins (F32). */
 static void close_older(int client, int slot, int32_t session)
 {
     struct session_users users = session_users(session);
@@ -527,8 +533,8 @@ static int32_t clamp_timeout(int32_t wanted)
     return wanted < low ? low : (wanted > high ? high : wanted);
 }
 
-/* Returns the server's event for one watch of SetWatches (F72, F73); 0 = the watch is armed again. *czxid
- * becomes that of the node; 0 = there is no node. */
+/* Returns the type of the server's event for one watch of SetWatches (F72, F73); 0 = no event: the watch is
+ * armed again. *czxid becomes the czxid of the node; 0 = there is no node. */
 static int answer_watch(int server, int table, const char *path, int32_t last_zxid, int32_t *czxid)
 {
     LS_ASSERT(table >= WATCH_DATA && table < WATCH_NONE);
@@ -541,7 +547,7 @@ static int answer_watch(int server, int table, const char *path, int32_t last_zx
         return ZOO_DELETED_EVENT;
     }
     if (!fakezk_seen_matters()) {
-        return 0; /* no watched data or children change in such a world */
+        return 0; /* such a world has no change of watched data or children */
     }
     if (table == WATCH_DATA) {
         return node->stat.mzxid > last_zxid ? ZOO_CHANGED_EVENT : 0;
@@ -567,8 +573,8 @@ static bool is_older(const struct zk_watch *watch, int32_t czxid, const char *pa
     return watch->czxid != czxid ? watch->czxid < czxid : strcmp(watch->path, path) < 0;
 }
 
-/* Returns the watch that follows the place (`czxid`, `path`) in a table, or NULL. ZooKeeper's order is
- * unspecified. Here it is the age of nodes, and must not depend on their names; paths only break ties. */
+/* Returns the first watch behind the place (`czxid`, `path`) in a table, or NULL. Watches go by czxid, and by
+ * path where the czxid is equal. ZooKeeper's order is unspecified. */
 static const struct zk_watch *next_watch(const struct pack *pack, int list, int table, int32_t czxid,
                                          const char *path)
 {
@@ -585,7 +591,8 @@ static const struct zk_watch *next_watch(const struct pack *pack, int list, int 
     return next;
 }
 
-/* Returns whether a watch is the oldest of its path and table. For the server all of these are one watch. */
+/* Returns whether no watch of the same path and table has a smaller czxid. For the server, all watches of one
+ * path and table are one watch. */
 static bool is_first_of_path(const struct pack *pack, const struct zk_watch *watch)
 {
     for (const struct rec *rec = pack_first(pack, watch->rec.list); rec != NULL; rec = pack_next(pack, rec)) {
@@ -648,7 +655,8 @@ static int32_t hand_out_session(struct _zhandle *zh, int client)
     return number;
 }
 
-/* Applies a server's backlog. A new session exists there only behind all transactions before it (F88). */
+/* Applies a server's whole backlog. A server knows a new session only after all transactions before it
+ * (F88). */
 static void catch_up_all(int server)
 {
     struct pack pack = server_pack(server);
@@ -658,7 +666,8 @@ static void catch_up_all(int server)
     LS_ASSERT(server == 0 || pack_first(&pack, LIST_BACKLOG) == NULL);
 }
 
-/* Takes a session over: it goes on under the timeout that this handle asks for (F18, F28). */
+/* Takes a session over: closes the session's other links, and gives the session this handle's timeout (F18,
+ * F28). */
 static void take_over_session(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -672,7 +681,8 @@ static void take_over_session(int client, int slot)
     }
 }
 
-/* Does the server's part of a handshake: a session goes on, or a new one begins. False: no room for it. */
+/* Does the server's part of a handshake: a session goes on, or a new one begins. False: no room for a new
+ * one. */
 static bool admit(int client, int slot, int server, bool resumes)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -693,8 +703,8 @@ static bool admit(int client, int slot, int server, bool resumes)
     return true;
 }
 
-/* Links the handle to a read-only server (F105). This server knows a session until it has applied the
- * session's end. The leader does not hear of the handshake. */
+/* Does the part of a frozen, read-only server in a handshake (F105). This server knows a session until it has
+ * applied the session's end. The leader does not hear of the handshake. */
 static void admit_read_only(struct _zhandle *zh, int server)
 {
     LS_ASSERT(server_at(server)->frozen);
@@ -704,7 +714,7 @@ static void admit_read_only(struct _zhandle *zh, int server)
     zh->half = known ? HALF_READ_ONLY : HALF_REFUSED;
 }
 
-/* Answers a connect request; the handshake shows the answer to the client. False: no room for a session. */
+/* Answers a connect request by `half`, which link_handshake() reads. False: no room for a session. */
 static bool answer(int client, int slot, int server)
 {
     LS_ASSERT(server >= 0 && server < fakezk.options.servers);
@@ -793,8 +803,8 @@ bool fakezk_is_partitioned(int client)
     return client_at(client)->partitioned != 0;
 }
 
-/* Resumes a handle: an overdue ping goes out, or a link that was silent for too long is dropped (F7).
- * Messages in the socket count as received now. */
+/* Resumes a handle in a timed world: an overdue ping goes out. If messages are in the socket, they count as
+ * heard now. Otherwise, a link that was silent for two thirds of the timeout is dropped (F7). */
 static void wake_up(int client, int slot)
 {
     struct _zhandle *zh = &client_mark(client)->handle[slot];
@@ -849,7 +859,7 @@ void fakezk_crash(int client)
     c->partitioned = 0;
 }
 
-/* Closes the read-only links of a server that has found the leader again (F105). */
+/* Closes the read-only links of a server that was thawed (F105). */
 static void end_read_only(int server)
 {
     for (int c = 0; c < fakezk.options.clients; c++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Paths as the client library sees them: put behind the chroot and checked, once for each request. */
+/* Paths as the client library sees them: put behind the chroot, and checked. */
 #include "fakezk/internal.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static bool valid_dots(const char *path, size_t at, size_t size, bool sequence)
 
 enum { PATH_BAD = 1, PATH_DOTS = 2, PATH_ODD = 4 };
 
-/* The number of bytes that are looked at together, which compilers turn into vectors. */
+/* The number of bytes that look_at_lanes() looks at, in a loop that compilers can turn into vector code. */
 enum { LANES = 16 };
 
 struct lanes {
@@ -37,7 +37,8 @@ static inline void look_at_lanes(const unsigned char *at, struct lanes *seen)
     }
 }
 
-/* Returns the kinds of bytes behind the first one, as a set: the last group may overlap the one before. */
+/* Returns the PATH_… bits of all bytes behind the first one. The last group of LANES bytes may overlap the
+ * one before, which adds no bit. */
 static unsigned path_kinds(const char *path, size_t size)
 {
     struct lanes seen = {{0}};

@@ -58,7 +58,8 @@ bool fakezk_stands(int client)
     return linked && reached && seen.session != NULL && seen.session->rec.tag == SESSION_LIVE;
 }
 
-/* Returns whether a reply that is not received yet may set or remove a watch. */
+/* Returns whether a reply is not received yet, or a request is unanswered. Such a reply may set or remove a
+ * watch. */
 static bool expects_replies(int client, int handle)
 {
     struct pack pack = client_pack(client);
@@ -72,7 +73,7 @@ static bool expects_replies(int client, int handle)
 bool fakezk_is_sure(int client, int handle)
 {
     const struct zk_message *message = head_message(client, handle);
-    /* another handle may have a message that comes before this one */
+    /* another handle's message may be delivered before this one */
     bool alone = fakezk_handles(client) == 1 << handle;
     if (message == NULL || message->rec.word == 0 || !alone || handle_at(client, handle)->closing) {
         return false;
@@ -246,7 +247,8 @@ bool fakezk_orphans(void)
 }
 
 /* Returns whether a step of this handle will happen, now or later, without a timeout, an expiry or the end
- * of a fault. Such steps are deliveries, reads of requests, connects and hang-ups. */
+ * of a fault. Asks for deliveries, reads of requests, connects and hang-ups, but not for the steps of
+ * `fine`. */
 static bool handle_busy(int client, int slot)
 {
     struct zk_seen seen = see(client, slot);

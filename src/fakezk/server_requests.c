@@ -87,7 +87,7 @@ bool server_watch_remove(int server, int client, int slot, int table, const char
     return false;
 }
 
-/* Forgets a connection: its watches (F74), and replies to it that wait in backlogs. */
+/* Forgets a connection at all servers: its watches (F74), and the replies to it that wait in backlogs. */
 void server_watch_drop(int client, int slot)
 {
     for (int s = 0; s < fakezk.options.servers; s++) {
@@ -264,8 +264,9 @@ static void reply_finish(struct zk_message *reply, const unsigned char *end)
 
 #define CHILDREN_MAX 256
 
-/* The orders of a list of children, which are unspecified (F57): one for each run. From LIST_FALLING on they
- * go by age, never by name. Examples: the order of three children that were created as 0 1 2. */
+/* The orders in which a server lists children: one in a run, because ZooKeeper specifies none (F57). From
+ * LIST_FALLING on they follow the czxid; children of one multi, which have the same czxid, are taken by path.
+ * Examples: the order of three children that were created as 0 1 2. */
 enum list_order {
     LIST_OF_THE_TREE,
     LIST_OF_THE_TREE_REVERSED,
@@ -275,7 +276,7 @@ enum list_order {
     LIST_OLDEST_FIRST,    /* 0 2 1, the others falling */
     LIST_NEIGHBOURS,      /* 1 0 2, each two of them exchanged */
     LIST_EVERY_OTHER_ONE, /* 0 2 1, those between behind them */
-    LIST_RISING,          /* 0 1 2; of no seed */
+    LIST_RISING,          /* 0 1 2; only with `fixed_orders` */
 };
 
 static enum list_order list_order(void)
@@ -284,8 +285,8 @@ static enum list_order list_order(void)
     return fakezk.options.fixed_orders ? LIST_RISING : (enum list_order)((seed & 3) | (seed >> 5 & 1) << 2);
 }
 
-/* Returns the index of the child at a place of the list. Children have indexes by age, or by path for the two
- * orders of the tree. */
+/* Returns the index of the child that stands at `place` of the list. Children have indexes by czxid, or by
+ * path for the two orders of the tree. */
 static int child_at(enum list_order order, int place, int count)
 {
     LS_ASSERT(place >= 0 && place < count);
@@ -327,7 +328,7 @@ static void order_children(struct zk_node **children, int count)
     struct zk_node *listed[CHILDREN_MAX];
     enum list_order order = list_order();
     if (order == LIST_OF_THE_TREE) {
-        return; /* the children come in this order, as in most searches */
+        return; /* the children come in this order */
     }
     if (order > LIST_OF_THE_TREE_REVERSED) {
         sort_by_age(children, count);
@@ -367,7 +368,7 @@ static unsigned char *list_children(int server, struct zk_message *reply, const 
     return to;
 }
 
-/* Leaves the watch that a read asks for, if the read succeeded or is an exists of an absent node (F66). */
+/* Adds the watch that a read asks for, if the read succeeded or is an exists of an absent node (F66). */
 static void leave_watch(int server, int client, int slot, const struct zk_request *request,
                         struct zk_message *reply)
 {
@@ -480,8 +481,8 @@ static bool creates_ephemeral(const struct zk_request *request)
     return creates && request->mode != (uint8_t)ZOO_CONTAINER && (request->mode & ZOO_EPHEMERAL) != 0;
 }
 
-/* Counts a request for F102. Returns the code of a refusal that does not depend on a node (F102 to F105), or
- * ZOK. */
+/* Returns the code by which a setting of the servers or a read-only server refuses the request (F102 to
+ * F105), or ZOK. With FAKEZK_SETTING_THROTTLED counts the requests that come so far. */
 static int refusal(const struct _zhandle *zh, const struct zk_request *request)
 {
     LS_ASSERT(zh->link && server_at(zh->server)->throttle < THROTTLED_EACH);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Sessions at the leader: found by number, kept fresh by packets and pings, ended at ticks (F26 to F31). */
+/* Sessions at the leader: their deadlines, the packets and pings that keep them fresh, ids, and the begin of
+ * their end (F6, F27, F28, F30). */
 #include "base/assert.h"
 #include "base/hash.h"
 #include "fakezk/internal.h"
@@ -18,7 +19,8 @@ static const struct _zhandle *handle_with(int c, const struct zk_session *sessio
     return NULL;
 }
 
-/* Returns the connected handle of a session, or NULL. Another process may have been handed the id (F18). */
+/* Returns a handle with an unsevered link that has this session, or NULL. It may be another process's handle,
+ * opened with the session's id (F18). */
 static const struct _zhandle *connected_handle(const struct zk_session *session)
 {
     const struct _zhandle *zh = handle_with(session->client, session);
@@ -28,8 +30,9 @@ static const struct _zhandle *connected_handle(const struct zk_session *session)
     return zh;
 }
 
-/* Returns whether a session stays fresh: its client runs, its link carries packets, and its server reaches
- * the leader. Then pings come each third of the timeout; they are not simulated one by one (F6). */
+/* Returns whether pings keep a session fresh. It is not `gone`, and a handle has a link with it. That
+ * client is neither paused nor partitioned, and that server is not frozen. Pings come each third of the
+ * timeout; session_settle_pings() computes them (F6). */
 bool session_healthy(const struct zk_session *session)
 {
     LS_ASSERT(session_client((int32_t)session->rec.word) == session->client);
@@ -82,8 +85,8 @@ void session_settle_pings(int client)
     }
 }
 
-/* Returns the id of a session. Ids do not ascend, and may be negative, because recipes must rely neither on
- * their order nor on their sign. */
+/* Returns the id of a session. Ids do not ascend with the numbers, and may be negative, because recipes must
+ * rely neither on their order nor on their sign. */
 int64_t fakezk_session_id(int32_t number)
 {
     if (number == 0) {

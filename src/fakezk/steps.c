@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Lists the possible steps of the ensemble, in an order that follows from the state alone, and does one of
- * them. */
+/* Lists the possible steps of the ensemble, in an order that follows from its state, and does a step. */
 #include "fakezk/enabled.h"
 
 struct list {
@@ -11,7 +10,7 @@ struct list {
     int capacity;
 };
 
-/* Returns the place to write the next step to. A copy would cost more than all questions about steps. */
+/* Returns the place for the next step. If the list is full, returns a place outside of it. */
 static struct fakezk_step *next_place(struct list *list)
 {
     static struct fakezk_step beyond;
@@ -26,7 +25,7 @@ static struct fakezk_step *add(struct list *list, enum fakezk_step_kind kind, in
     return step;
 }
 
-/* Writes a step, and counts it if it is possible. A mispredicted branch would cost more than the write. */
+/* Writes a step, and counts it if it is possible. An uncounted step is overwritten by the next one. */
 static void offer(struct list *list, bool possible, enum fakezk_step_kind kind, const struct _zhandle *zh,
                   int server, bool refused)
 {

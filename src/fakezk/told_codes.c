@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The result codes, event types and session states that clients were given, one bit each, in the order of
- * <zookeeper/zookeeper.h>. The set is no part of the world, and no behaviour depends on it. */
+/* The set of result codes, event types and session states that clients were given: one bit each, in the order
+ * of `names`. The set is no part of the world, and no behaviour of the fake depends on it. */
 #include "fakezk/internal.h"
 
 #define CODE(name)                                                                                           \

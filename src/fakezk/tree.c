@@ -77,7 +77,8 @@ bool tree_parent(const char *path, char parent[FAKEZK_PATH_MAX])
     return true;
 }
 
-/* Returns the first node that sorts behind the path, NULL = none. A new node of the path is put before it. */
+/* Returns the first node whose path sorts behind this one, NULL = none. A new node of this path goes before
+ * that node. */
 static struct rec *behind(int server, const char *path)
 {
     for (struct zk_node *node = first(server); node != NULL; node = next(server, node)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The batch: the transactions of the one write that the leader is carrying out. The next write begins with
- * batch_clear(), so the batch is no part of a world's state. */
+/* The batch: the transactions of the one write that the leader is carrying out. Each use of the batch begins
+ * with batch_clear(), so the batch is no part of a world's state. */
 #include "fakezk/internal.h"
 
 #include <string.h>

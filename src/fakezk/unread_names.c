@@ -31,7 +31,7 @@ void message_unread(int client, const struct zk_message *message, const struct S
     }
 }
 
-/* Removes the unread names from the copy of a list. Returns their number. */
+/* Removes the unread names from the copy of a list. Returns the number of removed names. */
 static int drop_names(int client, struct zk_message *copy)
 {
     char *name[FAKEZK_NAMES_MAX];

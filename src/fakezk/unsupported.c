@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The other symbols of zookeeper.h. A call that a world does not have is trouble, which names it. */
+/* The symbols of zookeeper.h that other files of the fake do not define. Each call that the fake lacks is a
+ * trouble, whose text has the name of the call. */
 #define THREADED 1 /* declares the synchronous calls */
 #include "fakezk/internal.h"
 
@@ -160,7 +161,8 @@ void zoo_deterministic_conn_order(int yesOrNo)
     (void)yesOrNo;
 }
 
-/* Ignores the certificate: a world has no wire to tap. zookeeper.h declares this with OpenSSL only. */
+/* Ignores the certificate: a world has no network. zookeeper.h declares this function if HAVE_OPENSSL_H is
+ * defined. */
 zhandle_t *zookeeper_init_ssl(const char *host, const char *cert, watcher_fn fn, int recv_timeout,
                               const clientid_t *clientid, void *context, int flags);
 

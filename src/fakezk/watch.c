@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Announces a watch that was set or is gone. `cause`: zxid of the change that fires it, 0 = none does. */
+/* Announces a watch that was set or is gone. `cause`: zxid of the change that fired it; 0 = no change has, or
+ * the event was found at a reconnect. */
 static void announce(int client, int slot, const struct zk_watch *watch, int kind, int cause)
 {
     int32_t session = handle_at(client, slot)->session;
@@ -47,8 +48,8 @@ static struct zk_watch *find(int client, int slot, int table, const char *path, 
     return NULL;
 }
 
-/* Returns whether a node of this session is the client's own. The handle may still have a session whose end
- * is committed. */
+/* Returns whether a node of this session is the client's own: the handle has this session, or the log says
+ * that it is the client's. The handle may have a session that the log does not have. */
 static bool is_own(int client, int slot, int32_t session)
 {
     return session != 0 &&
@@ -192,8 +193,8 @@ int watch_collect(int client, int slot, const struct zk_message *event, struct w
     return count;
 }
 
-/* In the real library a hash table orders the watchers before the default one. Here they come by path or in
- * the reverse order: a constant of the run (F4). */
+/* In the real library a hash table orders the watchers before the default one. Here they come by path, or in
+ * the reverse of that order: a constant of the run (F4). */
 int watch_collect_session(int client, int slot, struct watch_target *out)
 {
     const struct _zhandle *zh = handle_at(client, slot);

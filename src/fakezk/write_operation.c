@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Single operations of a write on the leader's tree, with ZooKeeper's checks in ZooKeeper's order (F51, F59).
- * An operation that passes adds its transaction to the batch and changes the tree; a check does neither. One
- * that fails leaves the tree as it was. If space was short, its transaction stays in the batch, which
- * commit.c clears. */
+/* Single operations of a write on the leader's tree, with ZooKeeper's checks in ZooKeeper's order (F51,
+ * F59). An operation that succeeds adds its transaction to the batch and changes the tree; OP_CHECK does
+ * neither. An operation that fails leaves the tree as it was. If the server's block is full, its
+ * transaction stays in the batch, which commit.c clears. */
 #include "base/assert.h"
 #include "fakezk/internal.h"
 
@@ -15,8 +15,8 @@ static const char *request_data(const struct zk_request *request)
     return request->bytes + request->path_size + 1;
 }
 
-/* Returns whether the server refuses a path: it has control, surrogate, private-use or special characters in
- * UTF-16 (F55). */
+/* Returns whether the server refuses a path for one of its characters (F55). These are 0x1f, 0x7f to 0x9f,
+ * 0xd801 to 0xf8fe, 0xfff1 to 0xfffe, and all above 0xffff. The client has refused 1 to 0x1e. */
 static bool path_refused(const struct zk_request *request)
 {
     const unsigned char *at = (const unsigned char *)request->bytes;

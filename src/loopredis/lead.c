@@ -24,7 +24,7 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Each wake-up is one write to an eventfd, and one read by this function. */
+/* Reads an eventfd, so that the next poll waits again. */
 static void forget(int descriptor)
 {
     eventfd_t count;
@@ -48,7 +48,7 @@ static void wake_thread(struct redis_lead *lead)
     }
 }
 
-/* Polls as the leader, and handles input and output. Drops the mutex meanwhile. */
+/* Polls the sockets as the leader, and handles input and output. Drops the mutex meanwhile. */
 static void poll_sockets(struct redis_lead *lead)
 {
     struct redis_events found;
@@ -121,7 +121,8 @@ static bool leads(const struct redis_lead *lead, const struct redis_call *call)
     return lead->lead == LEAD_CALL && lead->call == call;
 }
 
-/* Sends and polls until the call is answered, or a connection is to be made or ended. */
+/* Sends and polls until the call is answered, or lockredis_client_send() finds a connection that is not
+ * up. */
 static void serve(struct redis_lead *lead, const struct redis_call *call)
 {
     while (!call->done) {
@@ -220,7 +221,8 @@ static void take_turn(struct redis_lead *lead)
     }
 }
 
-/* Returns for how many ms the client's thread rests; -1 = until it is woken, 0 = it has taken the lead. */
+/* Returns the number of ms for which the client's thread rests; -1 = until it is woken. If the lead is
+ * free, and the last answer is REST_MS old, gives the lead to this thread and returns 0. */
 static int rest(struct redis_lead *lead, uint32_t *answers)
 {
     bool goes_on = *answers != lead->answers;

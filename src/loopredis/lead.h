@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* Leader and followers: one thread at a time leads, which means that it uses hiredis. It sends, polls the
- * sockets, and handles their input. The leader is the client's own thread, or a thread in a blocking call:
- * then no switch of threads delays its answer.
+ * sockets, and handles their input. The leader is the client's own thread, or a thread in a blocking call. In
+ * the second case no switch of threads delays the answer of the call.
  *
  *   NONE ---> CALL ---> NONE      calls that come close together
  *     \         \
@@ -11,11 +11,11 @@
  *   THREAD ---> CALL, NONE        CLOSE_CALLS calls in a row came close together
  *
  * NONE is a free lead. Meanwhile no answer is to come, and no connection is to be made. So only the end of a
- * connection is noticed late, by REST_MS at most. A wake-up gives a free lead to the client's thread, which
+ * connection is noticed late, by about REST_MS. A wake-up gives a free lead to the client's thread, which
  * renews leases and makes connections.
  *
- * A call follows while another thread leads: it sleeps until it is answered or gets the lead. A call takes a
- * free lead. A call that leads makes no callbacks: a callback may take longer than the call's deadline.
+ * A call that finds another leader sleeps until it is answered or gets the lead. A call takes a free lead. A
+ * call that leads makes no callbacks of the application: one may last beyond the call's deadline.
  *
  * All functions expect the environment's mutex to be held, unless they say otherwise. */
 #ifndef LOOPREDIS_LEAD_H
@@ -66,7 +66,7 @@ void lockredis_lead_await(struct redis_lead *lead, struct redis_call *call);
 /* Wakes the thread of a call that is answered. */
 void lockredis_lead_answered(struct redis_lead *lead, struct redis_call *call);
 
-/* Returns whether the calling thread leads for its own call. Then it has woken the client's thread to make
+/* Returns whether the calling thread leads for its own call. If so, wakes the client's thread, which makes
  * the callbacks. */
 bool lockredis_lead_defers(struct redis_lead *lead);
 

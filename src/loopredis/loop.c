@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 
 struct redis_loop {
-    struct redis_lead lead; /* without `has_thread`, its field `wakes` alone is used */
+    struct redis_lead lead; /* without `has_thread`, only its eventfd `wakes` has a use */
     pthread_t thread;       /* the client's own thread */
     bool has_thread;        /* false = the application has a loop */
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The connections of a client that polls them itself. They belong to the thread that leads (lead.h). The
- * functions are called without the environment's mutex, because hiredis calls back inside them. */
+/* The connections of a client that polls them itself. They belong to the thread that leads (lead.h). Call the
+ * functions of struct redis_sockets without the environment's mutex: some wait, and in some hiredis calls
+ * back. */
 #ifndef LOOPREDIS_SOCKETS_H
 #define LOOPREDIS_SOCKETS_H
 
@@ -39,9 +40,9 @@ struct redis_events {
 void lockredis_sockets_poll(const struct redis_sockets *sockets, int wakes, struct redis_events *found);
 void lockredis_sockets_handle(struct redis_sockets *sockets, const struct redis_events *found);
 
-/* hiredis writes with write(), which raises SIGPIPE if the server has closed the connection. So a thread of
- * the application blocks the signal while it uses hiredis. lockredis_sockets_restore_pipe() takes away a
- * signal that hiredis has raised. */
+/* hiredis writes with write(), which raises SIGPIPE if the server has closed the connection. So the
+ * client's own thread blocks this signal, and the thread of a blocking call does while it leads. Then
+ * lockredis_sockets_restore_pipe() restores the mask, and takes away a signal that hiredis has raised. */
 struct redis_no_pipe {
     bool was_blocked;
     bool was_pending;

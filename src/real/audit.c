@@ -51,8 +51,7 @@ static int begin_write(struct real_audit *audit, const struct real_line *line)
     return 0;
 }
 
-/* Notes that a write was acknowledged. Searches backwards: each worker has one unacknowledged write at
- * most. */
+/* Notes that a write was acknowledged. Searches backwards, because the write was begun a short time ago. */
 static int acknowledge(struct real_audit *audit, const struct real_line *line)
 {
     uint32_t i = audit->write_count;

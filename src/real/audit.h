@@ -4,14 +4,14 @@
 /* The audit of a run, by the journal and the counter at the end. It finds breaches of mutual exclusion, and
  * lost updates.
  *
- * An overlap is a section that was entered after another worker's enter, and before its leave or death. A
- * worker writes enter after the grant, and leave before the release. So each overlap is a breach for certain.
- * Two holders that were not inside at the same time are not seen.
+ * An overlap is a pair of sections of two workers: one was entered between the enter of the other, and the
+ * leave or death of that worker. A worker writes enter after the grant, and leave before the release. So
+ * each overlap is a breach for certain. Two holders that were not inside at the same time are not seen.
  *
- * An update is lost if it was acknowledged, and the counter was not built on it. Each write names its basis:
- * the write on which it was built. So the last write leads back over a chain to the first. Every acknowledged
- * write must be on this chain. If a worker was killed before its write was acknowledged, the write may be on
- * the chain or not; both are right. */
+ * An update is lost if it was acknowledged, and the counter was not built on it. Each write names its
+ * basis: the write on which it was built. So the last write leads back over a chain to the first. Every
+ * acknowledged write must be on this chain. If a worker was killed before its write was acknowledged, the
+ * write may be on the chain or not; both are right. */
 #ifndef REAL_AUDIT_H
 #define REAL_AUDIT_H
 
@@ -35,8 +35,8 @@ struct real_audit {
     uint32_t write_count;
     uint32_t write_capacity;
     int64_t token_max; /* largest fencing token that was inside */
-    /* In ms: a section that ends so long after its last check is late, and breaks the run's premise. 0 = no
-     * bound. */
+    /* In ms: a section that ends this long after its last check, or longer, is late, and breaks the run's
+     * premise. 0 = no bound. */
     int64_t late_ms;
     uint32_t sections;
     uint32_t overlaps;

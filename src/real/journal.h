@@ -3,8 +3,8 @@
 
 /* The journal of a real run: one line for each event of a worker or its parent.
  *
- * Each line is one write() to a file that all processes have open for appending. So the order of the lines is
- * the order of the events, and a killed process leaves whole lines only. The journal is evidence independent
+ * Each line is one write() to a file that all processes have open for appending. So the lines are in the
+ * order of these calls, and a killed process leaves whole lines only. The journal is evidence independent
  * of the lock: which worker was inside when, and on which write each write was built. */
 #ifndef REAL_JOURNAL_H
 #define REAL_JOURNAL_H
@@ -21,7 +21,8 @@ int64_t real_journal_now_ns(void);
  * errno. */
 int real_journal_open(const char *dir);
 
-/* Appends one line with the present time in place of line->time_ns. Returns 0, or -1 with errno. */
+/* Appends one line with the present time in place of line->time_ns. Returns 0, or -1 with errno; a write
+ * that was cut short gives -1 without errno. */
 int real_journal_write(int fd, const struct real_line *line);
 
 /* Reads a journal while others write to it. All zeros at first, except `fd`. */
@@ -33,8 +34,8 @@ struct real_reader {
     char buffer[8192];
 };
 
-/* Takes the next line. Returns 1; 0 if there is none yet; -1 if the file cannot be read, or has other text
- * than such lines (errno EBADMSG). */
+/* Takes the next line. Returns 1; 0 if there is no whole line yet; -1 with errno if the file cannot be
+ * read, or the line is not one of a journal (EBADMSG). */
 int real_reader_next(struct real_reader *reader, struct real_line *line);
 
 #endif

@@ -3,10 +3,10 @@
 
 /* The resource that the lock guards: a counter in a file.
  *
- * A plain resource trusts its callers. A fenced one compares and stores the fencing token at each access, in
+ * A plain resource looks at no token. A fenced one compares and stores the fencing token at each access, in
  * one step under a file lock. It refuses a token that is smaller than the largest one so far. Reads are
- * accesses too: otherwise an older holder could write between a newer one's read and write, and its update
- * would be lost. */
+ * accesses too: otherwise an older holder could write between a newer holder's read and write, and the older
+ * one's update would be lost. */
 #ifndef REAL_RESOURCE_H
 #define REAL_RESOURCE_H
 
@@ -40,8 +40,8 @@ void real_resource_close(struct real_resource *resource);
 enum real_access real_resource_read(const struct real_resource *resource, int64_t token,
                                     struct real_record *record);
 
-/* Replaces value and writer by those of `record`. A process that is killed within this call has written
- * all of it or nothing. */
+/* Replaces value and writer by those of `record` and, if fenced, the token. A process that is killed within
+ * this call has replaced all of these or nothing. */
 enum real_access real_resource_write(const struct real_resource *resource, int64_t token,
                                      const struct real_record *record);
 

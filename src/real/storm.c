@@ -9,8 +9,8 @@
  *
  * If a worker that is DOWN has no rounds left, it is DONE too.
  *
- * The parent has no threads, so that it may fork at any time. It looks at the time every few milliseconds. It
- * follows the workers by the journal, which it reads while they write it. */
+ * The parent has one thread, so that it may fork at any time. Each TICK_MS it makes the hits that are due. It
+ * follows the workers by waitpid(), and by the journal, which it reads while they write it. */
 #include "real/storm.h"
 
 #include "base/assert.h"
@@ -159,7 +159,7 @@ static struct real_job job_of(const struct storm *storm, int slot)
                              .board = &storm->boards[slot]};
 }
 
-/* Prepares a child: it leaves signals that ask for an end to its parent, and dies with it. */
+/* Prepares a child: the child ignores SIGINT, SIGTERM and SIGHUP, and dies with its parent. */
 static void settle_in(pid_t parent)
 {
     signal(SIGINT, SIG_IGN);
@@ -182,8 +182,8 @@ static pid_t fork_job(const struct real_job *job, bool probe)
     _exit((int)(probe ? real_worker_probe(job, CONNECT_MS_MAX) : real_worker_run(job)));
 }
 
-/* Starts a worker with the rounds that its killed predecessors left, or sets it DONE. All lines of a
- * predecessor were read before. */
+/* Starts a worker with the rounds that its killed predecessors left; if they left none, sets it DONE. All
+ * lines of a predecessor were read before. */
 static void start(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -231,7 +231,7 @@ static void probe(struct storm *storm)
 /* ---- stopping and going on ---- */
 
 /* Returns the time in ms that a worker has from its check to the end of its write: the session timeout less
- * the margin. */
+ * REAL_MARGIN_PERCENT of it. */
 static int slack_ms(const struct storm *storm)
 {
     return storm->result->session_timeout_ms * (100 - REAL_MARGIN_PERCENT) / 100;
@@ -270,8 +270,8 @@ static void kill_worker(struct storm *storm, int slot)
     kill(storm->workers[slot].pid, SIGKILL);
 }
 
-/* Handles a worker that has halted, and kills it if it is doomed. In a long-stop run it goes on after a
- * section with a larger token, if one is still possible. */
+/* Handles a worker that has halted: kills it if it is doomed, otherwise counts the halt as a stop. In a
+ * long-stop run the worker then waits for a section with a larger token, see may_continue(). */
 static void on_halt(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -300,8 +300,8 @@ static bool may_continue(const struct storm *storm, const struct storm_worker *w
            !others_go_on(storm);
 }
 
-/* Lets a worker go on. It is not stopped again within slack_ms(), so that the stops of a section do not
- * add up. */
+/* Lets a worker go on. For slack_ms() may_stop() is false for it, so that the stops of a section do not add
+ * up. */
 static void go_on(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -334,8 +334,8 @@ static void on_exit_status(struct storm *storm, int slot, int status)
         end(storm, REAL_RUN_FAILED, "a worker failed");
 }
 
-/* Handles the death of a worker by a signal. Kills are counted here, because a worker may end by itself
- * before the SIGKILL comes. */
+/* Handles the death of a worker by a signal. Counts kills here and not in kill_worker(), because a worker
+ * may end by itself before the SIGKILL comes. */
 static void on_death(struct storm *storm, int slot)
 {
     struct storm_worker *worker = &storm->workers[slot];
@@ -393,9 +393,9 @@ static void end_all(struct storm *storm)
 
 /* ---- hitting ----
  *
- * A section takes milliseconds and waiting takes seconds, so most random hits meet a waiting worker.
- * Therefore some hits are aimed at a worker that is inside. Others are halts: the worker stops itself at a
- * point of its section (enum real_halt). */
+ * A worker waits much longer than its section lasts, so most random hits meet a waiting worker. Therefore
+ * some hits are aimed at a worker that is inside. Others are halts: the worker stops itself at a point of
+ * its section (enum real_halt). */
 
 enum { NOBODY = -1 };
 
@@ -419,7 +419,7 @@ static int pick(struct storm *storm, bool (*fits)(const struct storm_worker *wor
     return count ? fitting[rng_below(&storm->rng, (uint32_t)count)] : NOBODY;
 }
 
-/* Tells a running worker to halt. A stopped one would do it much later. */
+/* Tells a random worker of may_stop() to halt at a point of its next section. Returns the slot, or -1. */
 static int halt_one(struct storm *storm, enum real_halt where)
 {
     LS_ASSERT(where != REAL_HALT_NOWHERE);
@@ -444,8 +444,9 @@ static int short_stop(struct storm *storm, uint32_t aim)
     return aim == 0 ? halt_one(storm, REAL_HALT_BEFORE_WRITE) : stop_one(storm, aim == 1);
 }
 
-/* Makes a long stop. About one in three, and the first one, is between check and write, where it does most
- * harm. Leaves enough workers to enter meanwhile. */
+/* Makes a long stop. About one in three, and each one before the first halt, is between check and write,
+ * where only the fence can prevent a wrong write. If half of the workers, rounded down, are stopped
+ * already, or fewer than two run, hits none. */
 static int long_stop(struct storm *storm, uint32_t aim)
 {
     int limit = storm->plan->processes / 2 > 1 ? storm->plan->processes / 2 : 1;
@@ -468,8 +469,8 @@ static int kill_one(struct storm *storm, uint32_t aim)
     return slot;
 }
 
-/* Sets the time of the next hit. While the session of a killed waiter lasts, the others wait, and more kills
- * show little: so three hits in four wait for pause_sections. */
+/* Sets the time of the next hit. While the session of a killed worker lasts, the others may wait, and more
+ * kills show little. So three hits in four also wait for pause_sections more sections. */
 static void wind(struct storm *storm, struct storm_clock *clock, int64_t now)
 {
     clock->next_ms = now + around(storm, clock->pause_ms);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A storm is a real run: it starts workers, kills and stops them at random, starts killed ones again, and
- * audits the result. */
+/* A storm is a run on a real server. It starts workers, starts killed ones again, and audits the result.
+ * With a lock, it also kills and stops workers at random. */
 #ifndef REAL_STORM_H
 #define REAL_STORM_H
 
@@ -25,7 +25,7 @@ struct real_plan {
 enum real_outcome {
     REAL_RUN_ENDED,       /* all rounds are done */
     REAL_RUN_INTERRUPTED, /* `*stop` ended the run; the rounds until then are audited */
-    REAL_RUN_FAILED,      /* a worker failed, or the run stood still; audited too; `why` is the reason */
+    REAL_RUN_FAILED,      /* `why` tells the reason; if workers were started, the rounds are audited */
     REAL_RUN_NO_SERVER,   /* `why` tells when; figures may be incomplete */
 };
 

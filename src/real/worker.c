@@ -86,8 +86,9 @@ static enum round give_back(struct worker *worker, enum round round)
     return complain(worker, "release", ls_strerror(rc));
 }
 
-/* Returns whether the worker believes that it holds. With REAL_MARGIN_PERCENT the hold then lasts for the
- * rest of the session timeout at least. */
+/* Returns whether the worker believes that it holds; true without a lock. The belief ends at
+ * REAL_MARGIN_PERCENT of the session timeout, so the hold lasts at least for the other percents of it from
+ * now on. */
 static bool check(struct worker *worker)
 {
     int64_t now_ns = real_journal_now_ns();

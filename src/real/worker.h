@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A worker: a process that does rounds until all are done or it is killed. In a round it acquires the lock,
- * reads the counter, pauses, writes the counter plus one, and releases the lock. */
+/* A worker: a process that does rounds until all are done, one fails, or the process is killed. In a round it
+ * acquires the lock, reads the counter, pauses, writes the counter plus one, and releases the lock. */
 #ifndef REAL_WORKER_H
 #define REAL_WORKER_H
 
@@ -56,8 +56,8 @@ struct real_job {
 /* Does the job in the calling process, which must have no other threads. */
 enum real_end real_worker_run(const struct real_job *job);
 
-/* Connects, notes the session timeout on the board, and disconnects. Returns REAL_END_NO_SERVER if there
- * is no connection within `wait_ms`. */
+/* Connects, notes the session timeout on the board, and disconnects. Returns REAL_END_NO_SERVER if there is
+ * no connection within `wait_ms`, or the session cannot be opened. */
 enum real_end real_worker_probe(const struct real_job *job, int wait_ms);
 
 #endif
