@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Stimuli for coverage reports: the event that an action brings to a recipe, and the recipe's state then. */
+/* The stimulus that an action brings to a recipe and the recipe's states, for coverage reports. Also remarks
+ * beside labels. */
 #include "base/assert.h"
 #include "sim/remark.h"
 #include "sim/world.h"
