@@ -227,7 +227,7 @@ const char *cli_suite_folder(void);
 bool cli_program_path(char path[PATH_MAX]);
 
 /* Finds a data file: `in_source` below the source tree of a program in build/PRESET, or else `installed`
- * below the prefix of a program in bin. Returns false if neither exists. */
+ * below the prefix of a program in bin. Returns false if neither exists, or the program's path is unknown. */
 bool cli_find_data(char path[PATH_MAX], const char *in_source, const char *installed);
 
 /* Returns the reason why a scenario is not for this recipe; NULL = it is. */

@@ -123,7 +123,7 @@ static int read_word(char *word, struct request *request)
     *at = 0;
     if (access(word, F_OK) != 0) {
         bool place = at[1] >= '0' && at[1] <= '9';
-        *at = place ? 0 : '@'; /* in a word that names no step, '@' belongs to the path that is not there */
+        *at = place ? 0 : '@'; /* without a step behind it, '@' is a part of the path, which does not exist */
         return 0;
     }
     return read_place(at + 1, request);

@@ -110,7 +110,7 @@ static void add_file(struct collection *c, const char *path, bool named)
 /* Number of examined entries. A global variable, because scandir() gives its filter no context. */
 static int looked_at;
 
-/* Keeps no entry beyond the limit, so that a huge folder takes no memory. */
+/* Keeps visible entries, and none beyond the limit, so that a huge folder takes little memory. */
 static int is_visible(const struct dirent *entry)
 {
     return entry->d_name[0] != '.' && looked_at++ < ENTRIES_MAX;

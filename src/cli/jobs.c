@@ -193,7 +193,7 @@ static int busy_slots(const struct workers *workers)
     return busy;
 }
 
-/* Notes a killed worker. Its findings count if its job was done, apart from a shorter trace. */
+/* Notes a killed worker. Its findings count if its job was done, even if no shorter trace was found yet. */
 static void note_killed(struct workers *workers, struct slot *slot)
 {
     struct cli_job *job = job_of(workers, slot);

@@ -34,8 +34,8 @@ int enumerate_open(const struct cli_options *options, const char *command, struc
 void enumerate_close(struct enumeration *worlds);
 
 /* Searches worlds to the end of the list or of the budget; without --keep-going at most to the first that
- * fails. Reduces a failing world, and adds it to the list of jobs if it is not there. Returns 0, or -1 with
- * errno set if the environment fails. */
+ * fails. Reduces a world that violates a property. Adds a failing world to the list of jobs if it is not
+ * there. Returns 0, or -1 with errno set if the environment fails. */
 int enumerate_run(const struct cli_options *options, struct enumeration *worlds, struct cli_job **jobs,
                   int *count);
 

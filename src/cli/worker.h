@@ -26,7 +26,7 @@ struct worker_queue {
 
 struct worker_note {
     const char *volatile judging; /* the loaded property that is judging now; NULL = none */
-    bool ended;     /* the job is done, and its worker has gone on; the last job of a worker stays false */
+    bool ended;     /* its worker has finished the job and gone on; false for the last job of a worker */
     double seconds; /* if `ended`: time that the job has taken */
 };
 

@@ -8,8 +8,8 @@
  * Definition. A worker is inside from `enter` to `leave` or its end. An overlap is an `enter` while another
  * worker is inside. A lost update is an acknowledged write with the basis of an earlier one.
  *
- * Claim. Each overlap on the page is a breach of mutual exclusion. For each lost update, one of the two
- * writes was lost.
+ * Claim. Each overlap on the page is a breach of mutual exclusion. For each lost update, at least one of the
+ * two writes was lost.
  *
  * Why. A worker writes `enter` after its grant, and `leave` before its release. Of two writes with one basis,
  * at most one is on the chain of writes that leads to the counter.

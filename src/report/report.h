@@ -144,7 +144,8 @@ void report_notes(FILE *out, const struct outcome *outcome);
 /* Writes the line of a scenario without its end: `FAIL  NAME  (N states, ...)`. */
 void report_head(FILE *out, const struct report_item *item);
 
-/* Writes the story of a violation, if there is one, with `  | ` before each line. */
+/* Writes the story of a violation, if there is one, with `  | ` before each line, and `  |` before an empty
+ * one. */
 void report_story(FILE *out, const struct outcome *outcome);
 
 /* Returns the states of a search, over all its layers, per second of item->seconds; 0 without a duration. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Recipes that are not trusted (D3b): their loader sets a guard, which watches their steps. */
+/* The guard that watches the steps of recipes that are not trusted (D3b). src/plugin sets it. */
 #ifndef SIM_SANDBOX_H
 #define SIM_SANDBOX_H
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Returns the stimulus of a verb or restart that enters a recipe; NULL = another action. */
+/* Returns the stimulus of a verb or a restart; NULL = the action has none. */
 static const char *name_verb(const struct action *action)
 {
     if (action->kind == ACTION_ACQUIRE && action->timeout_ms >= 0) {
