@@ -5,9 +5,9 @@
  *
  * Definition: the step delivers the one message that process p can be given now. The process runs and is not
  * tired. It has no timer armed, and no failing allocation or call ahead. The other enabled actions of p are
- * ACTION_APPLY, and changes of its link or session.
- * The coordinator asks idle() when a node of p is created, and a delivery may change the answer. So the
- * definition demands: if a create of p has no answer, idle() is false.
+ * ACTION_APPLY, and changes of its link or session. The coordinator asks idle() when a node of p is created,
+ * and a delivery may change the answer. So the definition demands: if a create of p has no answer, idle() is
+ * false.
  *
  * Claim: if others act first, the delivery stays possible, and both orders lead to the same state. Why:
  *
