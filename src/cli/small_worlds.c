@@ -488,8 +488,8 @@ static struct cli_budget budget_of(const struct cli_options *options)
     return budget;
 }
 
-/* Returns the options for searches of worlds: without those of the suite, of coverage, of checkpoints and of
- * random schedules, and without --rewrite and --max-states. */
+/* Returns the options for searches of worlds: without those of the suite, of coverage and of checkpoints, and
+ * without --seeds, --rewrite and --max-states. Random schedules of worlds have STRATEGY_SWARM. */
 static struct cli_options plain(const struct cli_options *options, struct cli_budget *budget)
 {
     struct cli_options plain = *options;

@@ -244,7 +244,7 @@ static void write_promise_names(FILE *out, check_mask judged)
     fputs("</tr></thead>\n", out);
 }
 
-/* Writes in how many scenarios each promise held, and in how many it broke without a word of the file. */
+/* Writes in how many scenarios each promise held, and in how many it was violated undeclared. */
 static void write_promise_sums(FILE *out, const struct report_index *index, check_mask judged)
 {
     static const enum cell ROWS[] = {CELL_HELD, CELL_BROKEN};
@@ -307,7 +307,7 @@ static void write_wakeup(FILE *out, const struct report_item *item, int herd)
     fputs("</td></tr>\n", out);
 }
 
-/* Lists the scenarios in which HERD held or was broken. */
+/* Lists the scenarios in which the property HERD holds or is violated. */
 static void write_wakeups(FILE *out, const struct report_index *index)
 {
     int herd = check_position(HERD), shown = 0;

@@ -155,7 +155,7 @@ static bool add_events(struct steps *steps, cJSON *object, const struct replay_s
 
 /* ---- one step ---- */
 
-/* Adds the lines of a text, each without the first `indent` of the blanks at its beginning. */
+/* Adds the lines of a text, each without up to `indent` blanks at its beginning. */
 static bool add_lines(cJSON *object, const char *name, const char *text, size_t indent)
 {
     cJSON *list = cJSON_AddArrayToObject(object, name);
