@@ -119,8 +119,7 @@ static const uint64_t ALLOWED =
     OPTION_CHECKPOINT | OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING |
     OPTION_VERBOSE | OPTION_COLOR | OPTION_SARIF | OPTION_HTML;
 
-/* Refuses options with which a search cannot be saved: a checkpoint has the waiting states of a depth-first
- * search by fingerprints. */
+/* Refuses options that --checkpoint and --resume exclude. With --resume alone, saves to the same folder. */
 static int check_checkpoint(struct cli_options *options)
 {
     bool kept = options->checkpoint != NULL || options->resume != NULL;

@@ -15,7 +15,7 @@
 
 #define SCENARIO_SUFFIX ".scn"
 
-/* Returns the last part of the scenario's path; *size is its length without the suffix. */
+/* Returns the last part of the scenario's path, or "stdin"; *size is its length without the suffix. */
 static const char *short_name(const struct cli_job *job, int *size)
 {
     const char *name = job->scenario.input.name;
@@ -27,7 +27,7 @@ static const char *short_name(const struct cli_job *job, int *size)
     return name;
 }
 
-/* Returns the rank, from 1, of a scenario among those of the same name in several folders. */
+/* Returns the rank, from 1, of a scenario among those of the list that have the same name. */
 static int place_among_equals(const struct cli_job *jobs, int job)
 {
     int size, other_size, place = 1;

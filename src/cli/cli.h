@@ -11,8 +11,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* Exit statuses, on which scripts depend. If several apply to one call, the first of USAGE, VIOLATED,
- * ENVIRONMENT, LIMIT counts. */
+/* Exit statuses, on which scripts depend. If several apply to a call of run or check, the first of USAGE,
+ * VIOLATED, ENVIRONMENT, LIMIT counts. */
 enum cli_exit {
     CLI_OK = 0,          /* all holds */
     CLI_VIOLATED = 1,    /* a property is violated, or a trace differs from the file */
@@ -59,7 +59,7 @@ struct cli_options {
     bool out_given;
     bool checkpoint_every_given;
     bool help;
-    bool check;                      /* the command is check: only exploring scenarios, no random schedules */
+    bool check;                      /* the command is check */
     const char *function;            /* of debug: name of a function; NULL = not given */
     const char *batch;               /* of debug: path of a file with commands; NULL = not given */
     const char *property;            /* of shrink: name of a property; NULL = not given */
@@ -132,15 +132,15 @@ struct cli_options {
 #define OPTION_HTML 0x800000000000ull
 #define OPTION_EXPLAIN 0x1000000000000ull
 
-/* Reads the options behind a command. `command` is its name, for complaints. Returns 0, or CLI_USAGE after
- * one line on standard error. */
+/* Reads the options behind a command, whose name is `command`. Returns 0, or CLI_USAGE after one line on
+ * standard error. */
 int cli_options(struct cli_options *options, const char *command, uint64_t allowed, int argc, char **argv);
 
-/* Returns the user's recipe, or else the first that knows the locks of the scenario. */
+/* Returns the recipe of --recipe, or else that of recipe_for(). */
 const struct ls_recipe *cli_recipe(const struct cli_options *options, const struct scenario *scenario);
 
-/* Writes the index-th given option that affects the findings, as users write it (`--seeds=100`). Returns
- * false behind the last. */
+/* Writes the index-th given option, as users write it (`--seeds=100`). Leaves out those of OPTIONS_ASIDE
+ * (options.c). Returns false behind the last. */
 bool cli_given(const struct cli_options *options, int index, char *text, size_t size);
 
 /* Writes "lockstep COMMAND: expected X, found 'Y'" to standard error. Returns CLI_USAGE. */
@@ -202,8 +202,8 @@ struct cli_job {
 /* ---- scenarios (find_scenarios.c) ---- */
 
 /* Finds and reads the scenarios of options->paths: files, and *.scn in folders, sorted within a folder.
- * Complaints go to standard error, one line each. Returns 0 or CLI_USAGE. The caller frees the jobs
- * always. */
+ * Without a path, takes the folder of the suite (--suite), or else the folder `scenarios`. Complaints go to
+ * standard error, one line each. Returns 0 or CLI_USAGE. The caller frees the jobs in both cases. */
 int cli_collect(const struct cli_options *options, const char *command, struct cli_job **jobs, int *count);
 void cli_free_jobs(struct cli_job *jobs, int count);
 
@@ -219,26 +219,26 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
 /* Sets the limit of states of a suite's searches, unless the user gave one. */
 void cli_suite_limits(struct cli_options *options);
 
-/* Returns the folder of the suite's scenarios: below the present folder, or else as cli_find_data() finds it.
- * NULL = there is none. */
+/* Returns the folder of the suite's scenarios: scenarios/suite in the working directory, or else as
+ * cli_find_data() finds it. NULL = there is none. */
 const char *cli_suite_folder(void);
 
 /* Writes the path of the running program. Returns false if the system does not know it. */
 bool cli_program_path(char path[PATH_MAX]);
 
 /* Finds a data file: `in_source` below the source tree of a program in build/PRESET, or else `installed`
- * below the prefix of a program in bin. Returns false if neither exists. */
+ * below the prefix of a program in bin. Returns false if neither exists, or the program's path is unknown. */
 bool cli_find_data(char path[PATH_MAX], const char *in_source, const char *installed);
 
-/* Returns the reason why a situation of the suite is not for this recipe; NULL = it is. */
+/* Returns the reason why a scenario is not for this recipe; NULL = it is. */
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe);
 
-/* Returns whether the suite includes small and random worlds. They are left out with shards, with a budget of
- * 0, with a filter on files and no budget, and for a recipe without mutexes or for another coordinator. */
+/* Returns whether the call includes small and random worlds: it has --suite, no shards and no budget of 0. A
+ * filter has to begin with `worlds/`, or --budget is given. The recipe is for ZooKeeper and knows mutexes. */
 bool cli_suite_has_worlds(const struct cli_options *options);
 
-/* In a suite, so many random schedules follow a search that meets its limit of states. Return whether the
- * outcome is that of such a search, without a violation; and whether the schedules are in it too. */
+/* In a suite, so many random schedules follow a search that meets its limit of states. The first function
+ * returns whether an outcome is that of such a search, the second whether it has schedules too. */
 #define CLI_SUITE_SCHEDULES 300
 bool cli_suite_full(const struct cli_options *options, const struct cli_job *job);
 bool cli_suite_tried(const struct cli_options *options, const struct cli_job *job);
@@ -250,7 +250,8 @@ int cli_shard(const struct cli_options *options, const char *command, struct cli
 
 /* ---- checkpoints (checkpoint.c) ---- */
 
-/* Sets `checkpoint` and `resume` of each job. Returns 0, or CLI_USAGE after one line on standard error. */
+/* Sets `checkpoint` and `resume` of the jobs by --checkpoint and --resume. Returns 0, or CLI_USAGE after one
+ * line on standard error. */
 int cli_place_checkpoints(const struct cli_options *options, const char *command, struct cli_job *jobs,
                           int count);
 
@@ -259,7 +260,8 @@ int cli_place_checkpoints(const struct cli_options *options, const char *command
 /* Returns whether the counts of a search are comparable with those that a file may claim. */
 bool cli_counts_compare(const struct cli_options *options, const struct scenario *scenario);
 
-/* Merges the outcome `first`, of a directed run or a search, into that of random schedules after it. */
+/* Merges `first`, the outcome of a directed run or a search, into `random`, that of the schedules after
+ * it. */
 void cli_add_random(const struct cli_options *options, const struct scenario *scenario,
                     const struct outcome *first, struct outcome *random);
 
@@ -279,10 +281,10 @@ bool cli_interrupted(void);
 
 /* ---- violations (violation_story.c) ---- */
 
-/* Completes an outcome with a violation; leaves others unchanged. With `shrinks`, writes a shorter trace
- * beside the outcome's; shrinking takes some seconds at most, and ends once *stop is not 0. Then replays the
- * trace that will be reported, and stores its story. If the replay shows no violation, the verdict becomes
- * VERDICT_ERROR. */
+/* Completes an outcome with a violation and a trace; leaves others unchanged. With `shrinks`, looks for a
+ * shorter run, and writes its trace beside the outcome's; the search has a limit of steps, and ends once
+ * *stop is not 0. Then replays the trace that will be reported, and stores the text of the replay if it fits.
+ * If the replay shows no violation, the verdict becomes VERDICT_ERROR. */
 void cli_prepare_failure(struct outcome *outcome, bool shrinks, volatile int *stop);
 
 /* Reads the trace options->path[0]; --recipe replaces the trace's own recipe. Returns 0, or CLI_USAGE after
@@ -308,7 +310,7 @@ int cli_cannot_write(const char *path);
  * status. */
 int cli_replay_step(const struct trace *trace);
 
-/* Guards the replay of a trace that was found for a crash: a recipe that is linked in may crash again. */
+/* Guards the replay of a trace that was found for contract_is_kept, because the recipe may crash in it. */
 void cli_guard_replay(const struct trace *trace);
 
 /* Writes NAME.min.trace for NAME.trace. Returns 0, or -1 if it does not fit. */

@@ -3,8 +3,8 @@
 
 /* Opens gdb on the replay of a trace. The run is replayed once before, in a process of its own, for the
  * labels and the number of its steps. The text of that replay and the script debug_gdb.py are handed to gdb
- * as files in memory. No text of a user becomes a command of gdb. Paths are words of the inferior's command
- * line. The script gets numbers and the name of a function alone. */
+ * as files in memory. No path becomes a part of a gdb command: paths are words of command lines. The script
+ * gets numbers and the name of a function alone. */
 #include "replay/replay.h"
 
 #include "base/assert.h"
@@ -71,13 +71,14 @@ struct request {
 struct told {
     int fd;             /* of the file in memory that has the text */
     uint64_t last;      /* number of the last step */
-    uint64_t violating; /* number of the first step that violates a property; UINT64_MAX = none does */
+    uint64_t violating; /* first step that violates a property, or that crashes; UINT64_MAX = none does */
     bool crashed;       /* a signal has ended the replay, in the last step */
 };
 
 /* ---- the command line ---- */
 
-/* Returns whether it can be the name of a function in C, or of a part that a compiler has split off. */
+/* Returns whether the text can be the name of a function in C, or of a part that a compiler has split off
+ * (`f.part.0`). */
 static bool is_name(const char *text)
 {
     size_t size = strlen(text);
@@ -122,7 +123,7 @@ static int read_word(char *word, struct request *request)
     *at = 0;
     if (access(word, F_OK) != 0) {
         bool place = at[1] >= '0' && at[1] <= '9';
-        *at = place ? 0 : '@'; /* in a word that names no step, '@' belongs to the path that is not there */
+        *at = place ? 0 : '@'; /* without a step behind it, '@' is a part of the path, which does not exist */
         return 0;
     }
     return read_place(at + 1, request);
@@ -202,7 +203,7 @@ static void replay_aside(const struct trace *trace, int fd)
     _exit(CLI_OK);
 }
 
-/* Returns the exit status of the child; 0 if a crash of the recipe has ended it, too. */
+/* Returns the exit status of the child; 0 also if a signal has ended it. */
 static int await(pid_t child, struct told *told)
 {
     int status = 0;
@@ -220,7 +221,8 @@ static int await(pid_t child, struct told *told)
     return WEXITSTATUS(status);
 }
 
-/* Notes the number of a step, and of the step that a line of the end names. */
+/* Notes the number of the step that the line is about; or, if the line names a violating step, that
+ * number. */
 static void note_line(struct told *told, const char *line)
 {
     static const char VIOLATED[] = " is violated at step ";
@@ -272,7 +274,7 @@ static int replay_before(const struct trace *trace, struct told *told)
     return status != 0 ? status : read_told(told);
 }
 
-/* Completes the request: without a step, the violating one; behind a crash, the step of the crash. */
+/* If the request names no step, chooses the violating one. Refuses a step behind the last. */
 static int choose_step(struct request *request, const struct told *told)
 {
     char expected[64], found[32];
@@ -292,7 +294,8 @@ static int choose_step(struct request *request, const struct told *told)
 
 /* ---- gdb ---- */
 
-/* Returns a file in memory with the script, below the numbers that it starts from; -1 with errno set. */
+/* Returns a file in memory with the script, and before it a line with numbers and a function that the script
+ * starts from; -1 with errno set. */
 static int write_script(const struct request *request, const struct told *told)
 {
     int fd = memfd_create("lockstep-script", 0);

@@ -42,8 +42,9 @@ static bool is_wanted(const struct cli_options *options, const char *path)
            fnmatch(options->filter, slash ? slash + 1 : path, 0) == 0;
 }
 
-/* Returns whether a scenario is for this command. `check` skips directed scenarios in folders, and complains
- * of a directed scenario that the user names. */
+/* Returns whether a scenario is for this command. `check` without --suite takes only exploring scenarios
+ * without a clock. It skips directed ones in folders. It complains of directed ones that the user names, and
+ * of exploring ones with a clock. */
 static bool is_of_use(struct collection *c, const struct scenario *scenario, bool named)
 {
     struct input_error error;
@@ -64,9 +65,9 @@ static bool is_of_use(struct collection *c, const struct scenario *scenario, boo
     return false;
 }
 
-/* Returns whether a scenario is for the recipe; says why not. A suite leaves out situations that the recipe
- * does not promise, and says nothing of kinds of lock that the recipe does not know. Without a suite, only
- * scenarios in folders are left out, if the recipe cannot run them at all. */
+/* Returns whether a scenario is for the recipe; says why not, unless quiet. A suite leaves out situations
+ * that cli_suite_leaves_out() names, and says nothing if the recipe cannot run them at all. Without a suite,
+ * only scenarios in folders are left out, if the recipe cannot run them at all. */
 static bool is_for_recipe(const struct cli_options *options, const struct scenario *scenario, bool named)
 {
     const struct ls_recipe *recipe = cli_recipe(options, scenario);
@@ -109,7 +110,7 @@ static void add_file(struct collection *c, const char *path, bool named)
 /* Number of examined entries. A global variable, because scandir() gives its filter no context. */
 static int looked_at;
 
-/* Keeps no entry beyond the limit, so that a huge folder takes no memory. */
+/* Keeps visible entries, and none beyond the limit, so that a huge folder takes little memory. */
 static int is_visible(const struct dirent *entry)
 {
     return entry->d_name[0] != '.' && looked_at++ < ENTRIES_MAX;

@@ -25,7 +25,7 @@ static int write_file(const char *folder, const char *name, const char *text, si
 
 /* ---- pages of runs ---- */
 
-/* Names the page of a trace: the hash in the trace's name, which has letters and digits alone. */
+/* Names the page of a trace by the hexadecimal digits with which the name of the trace begins. */
 static void name_page(const char *trace, char page[REPORT_PAGE_MAX])
 {
     const char *slash = strrchr(trace, '/'), *base = slash != NULL ? slash + 1 : trace;
@@ -95,7 +95,7 @@ static int draw_item(const struct cli_options *options, struct report_item *item
 
 /* ---- the index ---- */
 
-/* Writes the line that was called, without options that change no finding. */
+/* Writes the call with the options of cli_given(), --filter and the paths. */
 static void write_command(FILE *out, const struct cli_options *options, const char *command)
 {
     char given[PATH_MAX];

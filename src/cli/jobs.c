@@ -50,8 +50,8 @@ static struct cli_job *job_of(const struct workers *workers, const struct slot *
     return &workers->jobs[slot->job];
 }
 
-/* A crash is an error, too, if the repetition under a guard did not show it: the guard's world has other
- * addresses. */
+/* Notes that a job is done. If it was repeated under a guard after a crash, and the repetition shows neither
+ * a violation nor an error, the verdict becomes VERDICT_ERROR. */
 static void note_done(struct cli_job *job)
 {
     struct outcome *outcome = job->outcome;
@@ -128,7 +128,7 @@ static void note_worker(struct workers *workers, struct slot *slot, int status)
 }
 
 /* Returns whether a worker crashed in a job that ran without a guard. A recipe that is linked in is searched
- * without a guard, because that is faster; a repetition under a guard finds the run that shows the crash. */
+ * without a guard, because that is faster; a repetition under a guard may show the run with the crash. */
 static bool is_worth_a_guard(const struct cli_job *job, int status)
 {
     bool crashed = WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL && WTERMSIG(status) != SIGTERM;
@@ -193,7 +193,7 @@ static int busy_slots(const struct workers *workers)
     return busy;
 }
 
-/* Notes a killed worker. Its findings count if its job was done, apart from a shorter trace. */
+/* Notes a killed worker. Its findings count if its job was done, even if no shorter trace was found yet. */
 static void note_killed(struct workers *workers, struct slot *slot)
 {
     struct cli_job *job = job_of(workers, slot);
@@ -230,7 +230,7 @@ static void note_stopped(struct workers *workers, struct slot *slot, int status)
     }
 }
 
-/* GRACE_S does not apply to a worker that saves its search, because that may take longer. */
+/* Returns whether a worker saves its search now. GRACE_S begins anew then, because saving may take longer. */
 static bool any_is_saving(const struct workers *workers)
 {
     for (int i = 0; i < workers->queue->at_once; i++) {
@@ -243,8 +243,8 @@ static bool any_is_saving(const struct workers *workers)
     return false;
 }
 
-/* Tells searches to end and waits for them, because their findings so far count. Kills other workers, because
- * an unfinished job of theirs is worthless. A second interrupt ends the waiting. */
+/* Sends SIGTERM to workers with exploring scenarios, because the findings of a search so far count. Kills the
+ * others. Waits for the workers until GRACE_S are over, or a second interrupt comes; then kills the rest. */
 static void stop_workers(struct workers *workers)
 {
     struct timespec since;

@@ -175,7 +175,8 @@ static void note_missing(struct merge *m)
 
 /* ---- what the shards were told ---- */
 
-/* Reads the options in the files as a command line of the shards' command, because files are not trusted. */
+/* Reads the options in the first file as a command line of the shards' command, because files are not
+ * trusted. */
 static int read_options(struct merge *m, const struct cli_options *mine)
 {
     static char path[] = "path", name[8];

@@ -459,8 +459,8 @@ bool cli_given(const struct cli_options *options, int index, char *text, size_t 
     return false;
 }
 
-/* Options that note_identity() leaves out, or writes in another way. They may change when a search is
- * resumed; recipe and properties are in the identity, and the strategy is always dfs. */
+/* Options that note_identity() does not write as they were given. It writes recipe and properties in another
+ * way. The others may change when a search is resumed, but for the strategy, which is always dfs then. */
 static const uint64_t FREE_OPTIONS =
     OPTION_RECIPE | OPTION_PROPERTY | OPTION_STRATEGY | OPTION_OUT | OPTION_FILTER | OPTION_JUNIT |
     OPTION_JOBS | OPTION_JSON | OPTION_QUIET | OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_MAX_STATES |
@@ -468,8 +468,8 @@ static const uint64_t FREE_OPTIONS =
     OPTION_CHECKPOINT_EVERY | OPTION_RESUME | OPTION_BUDGET | OPTION_KEEP_GOING | OPTION_VERBOSE |
     OPTION_COLOR | OPTION_SARIF | OPTION_STEP | OPTION_HTML | OPTION_EXPLAIN;
 
-/* Writes the options that define a search, in the order of OPTIONS. The recipe is always named. A recipe
- * from a shared object and each property have a hash of their file beside them. */
+/* Writes the options that define a search: the recipe, the properties, and others in the order of OPTIONS. A
+ * recipe from a shared object and each property have a hash of their file beside them. */
 static void note_identity(struct cli_options *options)
 {
     char *text = options->identity;

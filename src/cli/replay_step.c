@@ -155,7 +155,7 @@ static void on_begin(void *ctx, struct run *run)
     session->begun = true;
 }
 
-/* A recipe that is linked in may crash in the choice, so its line is put out before. */
+/* Writes the line of the choice before it is made, because a recipe that is linked in may crash in it. */
 static void on_choice(void *ctx, const struct replay_step *step, bool shown)
 {
     struct session *session = ctx;
@@ -197,7 +197,7 @@ static int tell_answer(struct session *session, enum stepper_answer answer)
                       answer == STEPPER_LOST ? CLI_ENVIRONMENT : CLI_USAGE);
 }
 
-/* Reads [N] or [PROCESS]. `count` becomes 1 if there is no word; *process is -1 for a number. */
+/* Reads [N] or [PROCESS]. *count becomes N, or 1 without N. *process becomes -1 without a process. */
 static int read_distance(struct session *session, struct word *rest, uint64_t *count, int *process)
 {
     struct word word = next_word(rest);
@@ -274,7 +274,8 @@ static int do_violation(struct session *session, struct word *rest)
 
 /* ---- looking ---- */
 
-/* Returns whether the scenario has a process, a lock or a server of this name: its state may have no line. */
+/* Returns whether the scenario has a process, a lock or a server of this name. The state may have no line
+ * about it. */
 static bool is_known(const struct session *session, struct word word)
 {
     const struct scenario *scenario = session->stepper->run->setup.scenario;
@@ -498,7 +499,8 @@ static int do_help(struct session *session, struct word *rest)
     return status;
 }
 
-/* Returns the command that begins with this word, NULL if there is none. No two begin with one letter. */
+/* Returns the command that begins with this word, NULL if there is none. No two commands begin with the same
+ * letter. */
 static const struct command *find(struct word word)
 {
     for (int i = 0; i < COMMANDS_COUNT; i++) {
@@ -533,7 +535,8 @@ static int refuse_byte(struct session *session, const char *line, size_t at)
     return tell_error(session, error.text, CLI_USAGE);
 }
 
-/* Returns the offset of the first byte that is no text; `size` = there is none. Tabs are blanks. */
+/* Returns the offset of the first byte that is neither a tab nor UTF-8 without control characters; `size` =
+ * there is none. */
 static size_t text_size(const char *line, size_t size)
 {
     size_t at = utf8_plain(line, size);
@@ -568,8 +571,8 @@ static int keep(struct session *session, const char *line)
     return 0;
 }
 
-/* Does the command of a line; an empty one stands for the last command that was done. A line with # is a
- * remark. */
+/* Does the command of a line. An empty line repeats the last command that has succeeded. A line that begins
+ * with # is a remark. */
 static int do_line(struct session *session, const char *line, size_t size)
 {
     size_t text = text_size(line, size), blanks = strspn(line, " \t");

@@ -68,7 +68,8 @@ static bool ends_with(const char *text, const char *suffix)
     return size > length && strcmp(text + size - length, suffix) == 0;
 }
 
-/* Writes the path of the page: that of the file with another ending. Empty = standard output. */
+/* Writes the path of the page: that of --out, or that of the file with another ending. Empty = standard
+ * output. */
 static void page_path(const struct cli_options *options, char path[PATH_MAX])
 {
     static const char *const SUFFIXES[] = {".trace", ".scn"};
@@ -130,7 +131,7 @@ static int end_drawing(const struct cli_options *options, struct drawing *drawin
 }
 
 /* Explains the violation of a trace. The caller frees the text, and deletes `behind`. Returns false with the
- * complaint in *error, if there is no violation, too. */
+ * complaint in *error, also if there is no violation. */
 static bool find_cause(const struct cli_options *options, const struct trace *trace, char **text,
                        cJSON **behind, struct input_error *error)
 {
@@ -292,8 +293,8 @@ static int report_scenario(const struct cli_options *options, const struct input
 
 /* ---- the command ---- */
 
-/* The text decides before the name, because a trace may have any name. Another file must have the name of a
- * scenario, so that a broken trace gets the complaint of a trace. */
+/* Returns whether a file that is no journal is a scenario. It is one if its first word is not that of a
+ * trace, and it is standard input or has a name such as NAME.scn. */
 static bool is_scenario(const struct cli_options *options, const struct input *input)
 {
     const char *path = options->path[0], *word = input->text + strspn(input->text, " \t\r\n");

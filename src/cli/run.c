@@ -246,8 +246,8 @@ int cli_tell(const struct cli_options *options, const char *command, const struc
     return end_report(&summary, command, jobs, count, finished, NULL);
 }
 
-/* Runs the worlds after the suite's situations, unless a situation fails. Adds the failing worlds as jobs,
- * and reports them. Returns their number, or -1 with errno set. */
+/* Runs the worlds after the suite's situations. Runs none if a situation fails without --keep-going. Adds the
+ * failing worlds as jobs, and reports them. Returns their number, or -1 with errno set. */
 static int run_worlds(struct summary *summary, struct enumeration *worlds, struct cli_job **jobs, int *count)
 {
     const struct cli_options *options = summary->options;

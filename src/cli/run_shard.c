@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* One shard of a call of run or check. Each of its parts is a job of its own. The claims of scenario files
- * are judged by lockstep merge, which has all parts. */
+/* One shard of a call of run or check. Each of its parts is a job of its own. Claims of a scenario file about
+ * all its layers or seeds are judged by lockstep merge, which has all parts. */
 #include "cli/shard_file.h"
 
 #include "base/assert.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The file of a shard: its outcomes for a call of run or check, as JSON. docs/many-machines.md lists the
- * fields. A file is untrusted input: any contents lead to a complaint at worst. */
+/* The file of a shard: its outcomes for a call of run or check, as JSON (docs/many-machines.md). A file is
+ * untrusted input: contents that do not fit lead to a complaint. */
 #ifndef CLI_SHARD_FILE_H
 #define CLI_SHARD_FILE_H
 
@@ -30,8 +30,8 @@ int shard_write(const char *path, const struct cli_options *options, const char 
 int shard_read(struct shard_file *file, const char *path, struct input_error *error);
 void shard_close(struct shard_file *file);
 
-/* Reads the index-th part of a file with its outcome and its time. Returns its index in the list; or -1, with
- * the complaint in *error, if the list has no such part of this shard. */
+/* Reads the index-th part of a file with its outcome and its time. Returns its index in the list. Returns -1,
+ * with the complaint in *error, if the list has no such part of this shard, or a field is invalid. */
 int shard_part(const struct shard_file *file, int index, const struct parts_list *list,
                struct outcome *outcome, double *seconds, struct input_error *error);
 

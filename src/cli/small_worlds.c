@@ -108,7 +108,7 @@ static bool has_failed(const struct cli_job *job)
     return verdict == VERDICT_VIOLATED || verdict == VERDICT_ERROR || differs;
 }
 
-/* Returns the cost of a world to the budget: its states, or the steps of a directed run. */
+/* Returns the cost of a world to the budget: its states, or its steps if no states were counted. */
 static uint64_t states_of(const struct outcome *outcome)
 {
     return outcome->search.states > 0 ? outcome->search.states : outcome->steps;
@@ -230,8 +230,8 @@ static void on_attempt(void *ctx, const struct cli_job *job)
     }
 }
 
-/* Tries all worlds that are one step smaller than *spec. The first failing one replaces *spec. Returns 1 if
- * there is one, 0 if not, -1 on an error. */
+/* Tries worlds that are one step smaller than *spec, BATCH_MAX at most. The first that violates a property of
+ * the set `violated` replaces *spec. Returns 1 if there is one, 0 if not, -1 on an error. */
 static int try_smaller(const struct cli_options *options, struct world_spec *spec, check_mask violated)
 {
     static struct attempt attempt;
@@ -295,7 +295,7 @@ static void write_scenario(struct cli_job *job)
     }
 }
 
-/* Searches the smallest failing world once more, now with a shrunk trace, and adds it to the list. */
+/* Searches the smallest failing world once more, now with the user's --no-shrink, and adds it to the list. */
 static int show(const struct cli_options *options, const struct world_spec *spec, struct cli_job **jobs,
                 int *count)
 {
@@ -318,7 +318,7 @@ static int show(const struct cli_options *options, const struct world_spec *spec
     return result;
 }
 
-/* Many worlds are reduced to one: returns whether the list has this world already. */
+/* Returns whether the list has this world already, because several worlds may be reduced to one. */
 static bool is_known(const struct world_spec *spec, const struct cli_job *jobs, int count)
 {
     char name[WORLDS_NAME_MAX];
@@ -488,7 +488,8 @@ static struct cli_budget budget_of(const struct cli_options *options)
     return budget;
 }
 
-/* Returns the options for searches of worlds: without those of the suite, of checkpoints and of limits. */
+/* Returns the options for searches of worlds: without those of the suite, of coverage and of checkpoints, and
+ * without --seeds, --rewrite and --max-states. Random schedules of worlds have STRATEGY_SWARM. */
 static struct cli_options plain(const struct cli_options *options, struct cli_budget *budget)
 {
     struct cli_options plain = *options;

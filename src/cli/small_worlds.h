@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The enumeration of small worlds after the standard suite, class by class, within a budget.
+/* The enumeration of small and random worlds after the standard suite, class by class, within a budget.
  *
- * The worlds that are done are a prefix of the list of all worlds. A world is done if its states fit into
- * the rest of the budget behind the worlds before it. So a budget in states gives the same prefix on every
- * machine and for every number of jobs. */
+ * The worlds that are counted are a prefix of the list of all worlds. A world is counted if its states fit
+ * into the budget that the worlds before it have left. So a budget in states gives the same prefix for every
+ * number of jobs, if a search meets no limit of time or memory. */
 #ifndef CLI_SMALL_WORLDS_H
 #define CLI_SMALL_WORLDS_H
 
@@ -33,13 +33,14 @@ struct enumeration {
 int enumerate_open(const struct cli_options *options, const char *command, struct enumeration *worlds);
 void enumerate_close(struct enumeration *worlds);
 
-/* Searches worlds until the budget is spent, or until one fails without --keep-going. Adds failing worlds,
- * reduced, to the list of jobs. Returns 0, or -1 with errno set if the environment fails. */
+/* Searches worlds to the end of the list or of the budget; without --keep-going at most to the first that
+ * fails. Reduces a world that violates a property. Adds a failing world to the list of jobs if it is not
+ * there. Returns 0, or -1 with errno set if the environment fails. */
 int enumerate_run(const struct cli_options *options, struct enumeration *worlds, struct cli_job **jobs,
                   int *count);
 
 /* Reports, as text or as one JSON object, which of the begun classes are exhausted, and the next world. The
- * text also has the number of classes that were not begun. */
+ * text also has the number of classes that were not begun. Writes no text if the options say `quiet`. */
 void enumerate_tell(FILE *out, const struct cli_options *options, const struct enumeration *worlds);
 
 #endif

@@ -2,8 +2,8 @@
  * Copyright the lockstep authors */
 
 /* The standard suite: situations for any recipe, in scenarios/suite. Folders below it are for other kinds of
- * lock than the mutex, and for other coordinators than ZooKeeper. Each situation is searched up to a number
- * of states; a larger one gets random schedules after that. */
+ * lock than the mutex, and for other coordinators than ZooKeeper. An exploring situation is searched up to a
+ * number of states; a larger one gets random schedules after that. */
 #include "cli/cli.h"
 
 #include "base/assert.h"
@@ -91,8 +91,8 @@ static bool reenters(const struct world_options *options, const struct world_pro
     return deep;
 }
 
-/* As reenters(), for the commands of a directed scenario. An acquire with a deadline adds no level,
- * because it may fail. */
+/* As reenters(), for the commands of a directed scenario. A try, or an acquire with a deadline, adds no level
+ * for later commands, because it may fail. */
 static bool commands_reenter(const struct scenario *scenario)
 {
     struct depths depths[WORLD_PROCESSES_MAX] = {0};
@@ -114,8 +114,7 @@ static bool commands_reenter(const struct scenario *scenario)
     return deep;
 }
 
-/* Returns the function that the recipe lacks for an operation, as a clause, or NULL. A search skips such a
- * step; a directed scenario cannot. */
+/* Returns why the recipe cannot do an operation, as a clause; NULL = it can. */
 static const char *lacks(const struct ls_recipe *recipe, const struct action *op)
 {
     switch (op->kind) {

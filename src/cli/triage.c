@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Sorts a fuzzer's findings. Each input runs in a process of its own, and its violation is shrunk. Inputs
- * with shortest runs of the same shape are one finding. */
+/* Sorts a fuzzer's findings. Each input runs in a process of its own, and its violation is shrunk unless the
+ * user gives --no-shrink. Inputs whose traces have the same shape (shape_of()) are one finding. */
 
 #include "base/array.h"
 #include "base/assert.h"
@@ -203,8 +203,8 @@ static void write_commands(FILE *file, const struct trace *trace)
     }
 }
 
-/* Sets *text to the reason of the violation in the story, which is that of the shorter run. Returns its
- * length. */
+/* Sets *text to the reason of the violation in the story of the outcome, or else to a general one. Returns
+ * its length. */
 static int why(const struct outcome *outcome, const char **text)
 {
     static const char MARK[] = " is violated at step ";
@@ -361,8 +361,8 @@ static bool is_findings(const char *name)
     return strcmp(name, "crashes") == 0 || strcmp(name, "hangs") == 0;
 }
 
-/* Takes the files in folders below this one that are named crashes or hangs; with `flat`, also all files in
- * this folder. */
+/* Takes the files in folders named crashes or hangs, at most `depth` levels below this folder. With `flat`,
+ * also takes the files in this folder. Leaves out hidden files and README.txt. */
 static void take_folder(struct triage *t, const char *path, bool flat, int depth)
 {
     struct dirent **entry;

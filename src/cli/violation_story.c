@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The work of a worker on a violation before the report: a shorter run, and the story of its replay. */
+/* The work on a violation before its report: a shorter run, and the text of its replay, the story. */
 
 #include "base/assert.h"
 #include "base/file.h"

@@ -46,8 +46,8 @@ static int add_layers(const struct cli_options *options, const struct cli_job *j
     return result;
 }
 
-/* Adds the seeds as one range for each shard, in order. So a single process, which stops at the first
- * violation, does the work of the earlier shards and the beginning of the violating shard. */
+/* Adds the seeds as one range for each shard, in order. A single process would stop at the first violation.
+ * So it would do the ranges before the violating one, and the beginning of that one. */
 static int add_seeds(const struct cli_options *options, int scenario, int shards, struct parts_list *list)
 {
     uint64_t done = 0;
@@ -68,8 +68,8 @@ static int add_seeds(const struct cli_options *options, int scenario, int shards
     return result;
 }
 
-/* Deals parts to shards. The last layer of a search takes longer than all its other layers together. So the
- * last layers of all searches are dealt first, then the layers with one fault less, and so on. */
+/* Deals parts to shards. The last layer of a search is the largest, because it has all runs of the others. So
+ * the last layers of all searches are dealt first, then the layers with one fault less, and so on. */
 static void deal(struct parts_list *list, const struct cli_job *jobs, int shards)
 {
     int next = 0, left = 0;

@@ -20,7 +20,7 @@ int parts_list(const struct cli_options *options, const struct cli_job *jobs, in
                struct parts_list *list);
 void parts_close(struct parts_list *list);
 
-/* Fills in the setup of a scenario's runs, for workers and for lockstep merge. */
+/* Fills in the setup of a scenario's runs. */
 void parts_setup(const struct cli_options *options, const struct scenario *scenario, struct run_setup *setup);
 
 #endif

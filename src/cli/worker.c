@@ -54,8 +54,8 @@ static void begin_searching(void)
     start_watchdog();
 }
 
-/* Adds the findings of the directed run to those of the random schedules after it. These run even if the
- * directed run differs from the file: with another recipe they may show why. */
+/* Adds the findings of the directed run to those of the random schedules after it. The schedules are run even
+ * if the directed run differs from the file. */
 static void merge(struct outcome *outcome, const struct outcome *directed)
 {
     LS_ASSERT(directed->verdict != VERDICT_VIOLATED && directed->verdict != VERDICT_ERROR);
@@ -146,8 +146,8 @@ static void limit_world(const struct cli_budget *budget, const struct cli_job *j
     LS_ASSERT(budget->deadline_s <= 0 || explore->seconds_max > 0);
 }
 
-/* A file claims counts for its default recipe, with its own run constants, with renaming, and with every
- * choice point. */
+/* A file claims counts for its default recipe, with its own run constants, without loaded properties, and
+ * without options that change which states are counted. */
 bool cli_counts_compare(const struct cli_options *options, const struct scenario *scenario)
 {
     return cli_recipe(options, scenario) == recipe_for(&scenario->options) && !options->seed_given &&

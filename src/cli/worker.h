@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A worker is a forked process that does one job after another, because most jobs take less time than a fork.
- * It ends after a violation or an error, because the recipe may have damaged the process. If a recipe crashes
- * or never returns, only the present job is lost: another worker does the other jobs. */
+/* A worker is a forked process that does one job after another. It ends after a violation or an error,
+ * because the recipe may have damaged the process. If a recipe crashes or never returns, only the present job
+ * is affected: another worker does the other jobs. */
 #ifndef CLI_WORKER_H
 #define CLI_WORKER_H
 
@@ -26,7 +26,7 @@ struct worker_queue {
 
 struct worker_note {
     const char *volatile judging; /* the loaded property that is judging now; NULL = none */
-    bool ended;     /* its worker goes on with another job; a last job is judged by the exit status */
+    bool ended;     /* its worker has finished the job and gone on; false for the last job of a worker */
     double seconds; /* if `ended`: time that the job has taken */
 };
 

@@ -33,7 +33,8 @@ static struct whole look_at(const struct report_item *items, int count)
     return whole;
 }
 
-/* Lists scenarios that differ, in the lines that the violating ones have left. */
+/* Lists scenarios that differ, in the lines that violating ones leave of REPORT_FAILURES_MAX. Writes how many
+ * scenarios of both kinds are not listed. */
 static void list_differing(FILE *out, const struct whole *whole)
 {
     int shown = whole->violating < REPORT_FAILURES_MAX ? whole->violating : REPORT_FAILURES_MAX;
@@ -70,7 +71,7 @@ static bool is_beside(const struct report_item *a, const struct report_item *b)
     return size == folder_size(b) && strncmp(a->scenario->input.name, b->scenario->input.name, size) == 0;
 }
 
-/* Writes a line for each folder in which scenarios were found, at its first scenario. */
+/* Writes a line for each folder that has finished scenarios which the user has not named. */
 static void count_folders(FILE *out, const struct whole *whole)
 {
     for (int i = 0; i < whole->count; i++) {
@@ -189,7 +190,7 @@ static void say_names(FILE *out, const char *before, check_mask set)
     }
 }
 
-/* Writes which promises were tested and kept, broken as a file says, and never tested. */
+/* Writes how many promises were tested and kept, and which were broken as a file says, or never tested. */
 static void say_promises(FILE *out, const struct whole *whole)
 {
     int known, kept = 0;
@@ -238,7 +239,8 @@ static void say_proved(FILE *out, const struct whole *whole)
     say_promises(out, whole);
 }
 
-/* Writes in how many scenarios each promise is violated, the most frequent first. */
+/* Writes in how many scenarios promises are violated, the most frequent first. Names at most PROMISES_MAX
+ * promises, and counts the others. */
 static void count_violated(FILE *out, const struct whole *whole)
 {
     int known, times[CHECK_PROPERTIES_MAX] = {0}, named = 0, kinds = 0;
@@ -326,7 +328,7 @@ static void tell_shortest(FILE *out, const struct report_context *context, const
     say_again(out, context, outcome);
 }
 
-/* Writes the first lines of a text, and the number of lines behind them. */
+/* Writes the first `most` lines of a text, and the number of lines behind them. */
 static void say_lines(FILE *out, const char *text, const char *end, int most)
 {
     LS_ASSERT(text <= end);
@@ -345,7 +347,8 @@ static void say_lines(FILE *out, const char *text, const char *end, int most)
     }
 }
 
-/* Writes the first difference; if it is the only one, and its scenario is named, all of it. */
+/* Writes the first TEXT_LINES lines of the first difference. Writes all of it if one scenario differs, and
+ * the user has named that scenario. */
 static void tell_difference(FILE *out, const struct report_context *context, const struct whole *whole)
 {
     const struct report_item *first = NULL;

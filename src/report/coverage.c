@@ -75,7 +75,8 @@ static const char *told_name(const struct ls_recipe *recipe, int bit)
     return coordinator == NULL || coordinator->told_name == NULL ? NULL : coordinator->told_name(bit);
 }
 
-/* Prints the names that the client library has told processes, or those that it has not. */
+/* Prints the names of the bits of `told` that the client library has given to processes, or of those that it
+ * has not. */
 static void print_told(FILE *out, const struct ls_recipe *recipe, const struct coverage *coverage, bool told)
 {
     const char *name;
@@ -88,7 +89,7 @@ static void print_told(FILE *out, const struct ls_recipe *recipe, const struct c
     fputc('\n', out);
 }
 
-/* Returns whether a finished item is of this recipe and has coverage. A small world has none. */
+/* Returns whether an item is finished, is of this recipe, and has coverage. */
 static bool is_covered(const struct report_item *item, const struct ls_recipe *recipe)
 {
     return item->finished && item->recipe == recipe && item->coverage != NULL;

@@ -18,7 +18,8 @@ static inline bool add_string(cJSON *object, const char *name, const char *text)
     return cJSON_AddStringToObject(object, name, text) != NULL;
 }
 
-/* Adds an item, which the list owns then; NULL as an item or as the list stands for short memory. */
+/* Adds an item, which the list owns then. Returns false if the item or the list is NULL, which they are if
+ * memory was short. */
 static inline bool add_item(cJSON *list, cJSON *item)
 {
     return list != NULL && item != NULL && cJSON_AddItemToArray(list, item);

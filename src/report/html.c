@@ -38,7 +38,8 @@ static bool is_in(uint32_t code, uint32_t first, uint32_t last)
     return code >= first && code <= last;
 }
 
-/* Returns whether a character is not shown as itself: control characters, and marks of direction. */
+/* Returns whether a character is not shown as itself: control characters but the line end, marks of text
+ * direction, and some characters without a width. */
 static bool is_hidden(uint32_t code)
 {
     return (code < 0x20 && code != '\n') || is_in(code, 0x7f, 0x9f) || code == 0x61c ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The index page of a run of scenarios: the text report, as tables. The bytes depend on the findings alone.
- * So no duration is in them. Each cell has a word or a sign besides its colour. */
+/* The index page of a run of scenarios: the findings of the text report, as tables. No duration is in it, so
+ * that equal findings give equal bytes. Cells of verdicts have a word besides their colour. */
 #include "report/index.h"
 #include "report/html.h"
 
@@ -22,7 +22,7 @@ static const char *class_of(const struct report_item *item)
     return report_passes(item) ? "pass" : report_fails(item) ? "fail" : "limit";
 }
 
-/* Returns the verdict as the text report has it, with a sign before it. */
+/* Returns a sign and the word for the verdict of an item. */
 static const char *word_of(const struct report_item *item)
 {
     static const char *const WORDS[] = {[VERDICT_HOLDS] = "\u2714 pass",
@@ -78,7 +78,7 @@ static void write_head(FILE *out, const struct report_index *index)
     fputs("</code></p>\n<p class=\"faint\">written by lockstep " LOCKSTEP_VERSION "</p>", out);
 }
 
-/* Writes the closing lines of the text report. */
+/* Writes the verdicts, the things not tried, and the lines about small worlds. */
 static void write_proved(FILE *out, const struct report_index *index)
 {
     char *text = NULL;
@@ -101,7 +101,8 @@ static void write_proved(FILE *out, const struct report_index *index)
 
 /* ---- scenarios ---- */
 
-/* Writes the sentences of the violations, or else the notes of an outcome that is not a pass. */
+/* Writes the sentences of the violations. Without a violation, writes the reason of a difference or an
+ * error. */
 static void write_reasons(FILE *out, const struct report_item *item)
 {
     struct report_violation list[CHECK_PROPERTIES_MAX];
@@ -243,7 +244,7 @@ static void write_promise_names(FILE *out, check_mask judged)
     fputs("</tr></thead>\n", out);
 }
 
-/* Writes in how many scenarios each promise held, and in how many it broke against its file. */
+/* Writes in how many scenarios each promise held, and in how many it was violated undeclared. */
 static void write_promise_sums(FILE *out, const struct report_index *index, check_mask judged)
 {
     static const enum cell ROWS[] = {CELL_HELD, CELL_BROKEN};
@@ -306,7 +307,7 @@ static void write_wakeup(FILE *out, const struct report_item *item, int herd)
     fputs("</td></tr>\n", out);
 }
 
-/* Lists the scenarios in which the end of a contender woke a process that waited. */
+/* Lists the scenarios in which the property HERD holds or is violated. */
 static void write_wakeups(FILE *out, const struct report_index *index)
 {
     int herd = check_position(HERD), shown = 0;

@@ -16,8 +16,8 @@ struct report_index {
     const char *worlds;  /* lines about the small worlds of a suite; empty = none */
 };
 
-/* Writes the page: one file that needs no other, but for the pages of runs that it links. Equal findings give
- * equal bytes. */
+/* Writes the page: one file that needs no other, but for the pages of runs that it links. No duration is in
+ * it. */
 void report_index(FILE *out, const struct report_index *index);
 
 /* Writes the part of the page about coverage (index_coverage.c). */

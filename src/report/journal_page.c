@@ -2,13 +2,14 @@
  * Copyright the lockstep authors */
 
 /* The page of a real run, drawn from its journal (trace/real_line.h, docs/real-run.md). A line of the journal
- * is a step. The journal has notes of the workers and of their parent. It has no message, no node, no session
- * and no choice, so the page has none.
+ * is a step. The journal has notes of the workers and of their parent. It has no message, no node and no
+ * session, so the page has none.
  *
- * Definition. A worker is inside from `enter` to `leave` or its death. An overlap is an `enter` while another
- * worker is inside. An update is lost if two acknowledged writes have the same basis.
+ * Definition. A worker is inside from `enter` to `leave` or its end. An overlap is an `enter` while another
+ * worker is inside. A lost update is an acknowledged write with the basis of an earlier one.
  *
- * Claim. Each overlap and each lost update of the page was one.
+ * Claim. Each overlap on the page is a breach of mutual exclusion. For each lost update, at least one of the
+ * two writes was lost.
  *
  * Why. A worker writes `enter` after its grant, and `leave` before its release. Of two writes with one basis,
  * at most one is on the chain of writes that leads to the counter.
@@ -71,7 +72,8 @@ static void name_worker(int slot, char name[NAME_MAX_BYTES])
 
 /* ---- what a line alone does not tell ---- */
 
-/* A worker asks for the lock as soon as it is outside. So one that enters later has waited until then. */
+/* Sets `waits`. A worker asks for the lock as soon as it is outside. So if it enters later, it waits from the
+ * line on with which it is outside. */
 static void find_waits(struct journal *journal)
 {
     int entering[REAL_WORKERS_MAX]; /* incarnation of the next section; -1 = none */
@@ -145,7 +147,7 @@ static void note_change(struct journal *journal, int index)
     worker->id = enters ? line->id : worker->id;
 }
 
-/* Returns the kind of the event of a line, as judges name it; NULL = none. */
+/* Returns the name of the kind of event (lockstep/event.h) that a line stands for; NULL = none. */
 static const char *event_of(const struct real_line *line)
 {
     static const enum event_kind KINDS[REAL_KINDS] = {
@@ -317,7 +319,7 @@ static bool add_state(const struct journal *journal, cJSON *step)
     return added;
 }
 
-/* A worker inside has checked its belief, and has not said since that it is gone. */
+/* Adds the workers that are inside and have not written `doubted` there: they believe that they hold. */
 static bool add_beliefs(const struct journal *journal, cJSON *step)
 {
     cJSON *list = cJSON_AddArrayToObject(step, "beliefs");
@@ -354,7 +356,7 @@ static bool add_what(const struct real_line *line, cJSON *step)
            (!heals || cJSON_AddTrueToObject(step, "heals"));
 }
 
-/* The journal knows one thing that could happen next: what did happen. */
+/* Adds one choice, the label of the next line; none behind the last line. */
 static bool add_choices(const struct journal *journal, int next, cJSON *step)
 {
     char label[LABEL_MAX];

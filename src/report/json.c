@@ -117,7 +117,7 @@ static bool add_violations(cJSON *object, const struct report_context *context,
     return added;
 }
 
-/* Adds an empty list if the runs have ended early: see report_not_tried(). */
+/* Adds the keys of report_not_tried(). The list is empty if all was tried, and if the runs ended early. */
 static bool add_not_tried(cJSON *object, const struct report_item *item)
 {
     char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
@@ -157,7 +157,7 @@ static bool add_complete_faults(cJSON *object, int faults)
                       : cJSON_AddNumberToObject(object, "complete_faults", faults) != NULL;
 }
 
-/* Adds the numbers of states after the last fault; null if they were not asked for. */
+/* Adds the numbers of states after the last fault; nulls if no such states were searched. */
 static bool add_live(cJSON *object, const struct search_counts *search)
 {
     if (search->live_states == 0) {
@@ -169,7 +169,7 @@ static bool add_live(cJSON *object, const struct search_counts *search)
                                    (double)search->live_bytes / (double)search->live_states);
 }
 
-/* Adds the numbers of a search; null for whole runs, which count no states. */
+/* Adds the numbers of a search; nulls if no states were counted, as in random and directed runs. */
 static bool add_search(cJSON *object, const struct report_context *context, const struct report_item *item)
 {
     const struct search_counts *search = &item->outcome->search;

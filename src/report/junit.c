@@ -14,7 +14,7 @@ static int attribute(xmlTextWriterPtr writer, const char *name, const char *valu
     return xmlTextWriterWriteAttribute(writer, BAD_CAST name, BAD_CAST value);
 }
 
-/* Writes the folder of a scenario with dots for slashes: CI servers show such a class as a folder. */
+/* Writes the class of a scenario: its folder with dots for slashes; "scenarios" if it is in no folder. */
 static void class_of(const char *path, char *out, size_t size)
 {
     const char *slash = strrchr(path, '/');
@@ -28,8 +28,9 @@ static void class_of(const char *path, char *out, size_t size)
     }
 }
 
-/* Writes why a scenario does not hold. The message is its first broken promise and what happened, or else the
- * verdict. The text has all promises that the run breaks, and the line to paste. */
+/* Writes why a scenario does not hold. The message is the first promise that the reported run violates, with
+ * its sentence, or else the verdict. The text has all promises that this run violates, the text of the
+ * outcome, and the command that replays the trace, if there is one. */
 static void write_problem(xmlTextWriterPtr writer, const struct report_context *context,
                           const struct report_item *item)
 {

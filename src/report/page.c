@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The page of a run: one HTML file with the run as JSON in it. The fields of the JSON are those of
- * docs/cli.md, but for `labels`, `changes` and `size`, and for numbers in place of `choices` and `path`. */
+/* The page of a run: one HTML file with the run as JSON in it. The objects of the head, the steps and the end
+ * have the fields of docs/cli.md, with these differences:
+ * - The head has `again` too.
+ * - A step has `changes` and `size` in place of `state`, and lacks fields that are empty texts or lists.
+ * - `choices` and `path` are indices into the array `labels`. */
 #include "report/page.h"
 #include "report/report.h"
 #include "report/steps.h"
@@ -149,8 +152,9 @@ static bool add_change(struct page *page, cJSON *changes, int index, const char 
            cJSON_AddItemToArray(pair, cJSON_CreateNumber(label));
 }
 
-/* Replaces the lines of a step's state by `changes` and `size`. The changes are the lines that differ from
- * the state before, as [index, index of the line among the labels]. The size is the number of all lines. */
+/* Replaces the lines of a step's state by `changes` and `size`. A change is a line that differs from the line
+ * with the same index in the state before: [index, index of the line among the labels]. The size is the
+ * number of all lines. */
 static bool keep_changes(struct page *page, cJSON *step)
 {
     cJSON *state = cJSON_DetachItemFromObject(step, "state"), *line;
@@ -212,7 +216,7 @@ void page_head(struct page *page, cJSON *head)
     page->failed |= !page->labels.list || !page->list;
 }
 
-/* The last item's pointer makes appending cheap: cJSON keeps it in the first item. */
+/* Appends in constant time, because cJSON keeps a pointer to the last item of a list in the first. */
 void page_step(struct page *page, cJSON *step)
 {
     LS_ASSERT(page->failed || page->list != NULL);

@@ -12,13 +12,13 @@
 struct cJSON;
 struct page;
 
-/* Begin a page. `again` is the line to paste, and must outlive the page. Returns NULL if memory is short. The
- * caller closes the page. */
+/* Begins a page. `again` is the command that makes the run again; it must outlive the page. Returns NULL if
+ * memory is short. The caller closes the page. */
 struct page *page_open(const char *again);
 void page_close(struct page *page);
 
 /* Add the object about the whole run, the object of each step in order, and the object about the end. The
- * page owns them. NULL stands for an object for which memory was short. */
+ * page owns the objects. NULL says that memory was too short for an object. */
 void page_head(struct page *page, struct cJSON *head);
 void page_step(struct page *page, struct cJSON *step);
 void page_end(struct page *page, struct cJSON *end);

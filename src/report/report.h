@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Reports of the outcomes of scenarios: text for people, JSON for programs, JUnit and SARIF for CI servers.
- * Guarantees for scripts: docs/cli.md. No function here decides an exit status. */
+/* Reports of the outcomes of scenarios: text and HTML for people, JSON for programs, JUnit and SARIF for CI
+ * servers. Guarantees for scripts are in docs/cli.md. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
@@ -38,32 +38,36 @@ struct report_item {
     char page[REPORT_PAGE_MAX]; /* file name of the page of its run, beside the index; empty = none */
 };
 
-/* Tell whether the scenario counts as passed, or as failed; at a limit it is neither. */
+/* Tell whether the scenario counts as passed, or as failed. It is neither if it is not finished, or is at a
+ * limit and not `tried`. */
 bool report_passes(const struct report_item *item);
 bool report_fails(const struct report_item *item);
 
-/* Most failing scenarios with a line of their own, unless verbose. */
+/* Most violating or differing scenarios with a line of their own, unless verbose. */
 #define REPORT_FAILURES_MAX 20
 
 /* Sets when lines have colours: auto, always or never. Returns false for another word. */
 bool report_set_color(const char *when);
 
-/* Reports one finished scenario. A passing one has a line if it is named, or has something to say. One that
- * violates a promise has a line. One that merely differs is left to report_text_closing(). A verbose context
- * reports everything of each. *violating, at first 0, counts those that violate a promise. */
+/* Reports one finished scenario. Leaves out a passing one if the context is quiet. Unless it is verbose:
+ * - A passing one is reported only if it is named, or has coverage or notes.
+ * - One that violates a promise has a line, if it is among the first REPORT_FAILURES_MAX of these.
+ * - One that differs is left to report_text_closing().
+ * *violating, at first 0, counts the scenarios that violate a promise. */
 void report_text(FILE *out, const struct report_context *context, const struct report_item *item,
                  int *violating);
 
 /* Reports all scenarios together:
- * - unless verbose, those that differ, within REPORT_FAILURES_MAX; unless quiet too, the number that passed
- *   in each folder;
+ * - unless verbose, those that differ, in the lines that violating ones leave of REPORT_FAILURES_MAX;
+ * - unless verbose or quiet, the number that passed in each folder;
  * - if promises are violated, these, and unless verbose the shortest run that shows one;
  * - if scenarios only differ, the first difference, unless verbose;
  * - if none fails, the proved promises, unless quiet. */
 void report_text_closing(FILE *out, const struct report_context *context, const struct report_item *items,
                          int count);
 
-/* Writes a part of these lines: the violated promises, or else what was proved. */
+/* Writes a part of these lines: the violated promises, or else the number of scenarios that differ. If no
+ * scenario fails, writes the proved promises. */
 void report_text_verdicts(FILE *out, const struct report_item *items, int count);
 
 /* Most lines about scenarios of which not all was tried, unless verbose. */
@@ -91,14 +95,14 @@ enum replay_result report_replay_json(FILE *out, const struct trace *trace, stru
 
 /* ---- HTML ---- */
 
-/* The cause of a violation, for the page of its run. All is borrowed. */
+/* The cause of a violation, for the page of its run. Pointers are borrowed. */
 struct report_cause {
     const char *text;     /* for people: the sentences of `lockstep explain` */
     struct cJSON *behind; /* what a search finds behind each choice, see explain/behind.h */
 };
 
-/* Replays a trace and writes the page of its run: one file that needs no other. `again` is the line to paste,
- * `cause` may be NULL. REPLAY_UNFIT with the complaint in *error also if memory is short. */
+/* Replays a trace and writes the page of its run: one file that needs no other. `again` is the command that
+ * replays the run. `cause` may be NULL. REPLAY_UNFIT with the complaint in *error also if memory is short. */
 enum replay_result report_page(FILE *out, const struct trace *trace, const char *again,
                                const struct report_cause *cause, struct input_error *error);
 
@@ -109,14 +113,15 @@ int report_journal_page(FILE *out, const struct input *input, const char *again,
 int report_junit(const char *path, const struct report_context *context, const struct report_item *items,
                  int count);
 
-/* Writes a result for each promise that a failing scenario violates, or else for its other reason to fail.
- * Returns 0, or -1 if the file cannot be written. */
+/* Writes a result for each promise that the reported run of a failing scenario violates and its file does not
+ * declare. Without one, writes a result for the scenario's other reason to fail. Returns 0, or -1 if the file
+ * cannot be written or memory is short. */
 int report_sarif(const char *path, const struct report_context *context, const struct report_item *items,
                  int count);
 
 /* Writes the key of the index-th thing that no run of an exploring scenario has tried, and why. Returns false
- * behind the last one, and if the runs ended early: by a violation, an error, or a limit after which no
- * random schedules were run. */
+ * behind the last one, and for a scenario that does not explore. Returns false, too, if the runs ended early:
+ * by a violation, an error, or a limit after which no random schedules were run. */
 bool report_not_tried(const struct report_item *item, int index, char key[TRIED_KEY_MAX],
                       char why[TRIED_WHY_MAX]);
 
@@ -126,23 +131,24 @@ struct report_violation {
     const char *where; /* see outcome_also(); NULL = in the reported run */
 };
 
-/* Lists the violations of the reported run that its file does not declare, in the order of the report, and
- * then later ones and those of other runs. Returns their number. */
+/* Lists the violations of the reported run that its file does not declare, in the order of the report. Then
+ * lists those for which outcome_also() is not NULL, declared or not. Returns their number. */
 int report_violations(const struct report_item *item, struct report_violation list[CHECK_PROPERTIES_MAX]);
 
-/* Returns the path of the trace that shows a violation, shrunk if possible; "" if there is none. */
+/* Returns the path of the outcome's shrunk trace, or else of its trace; "" if it has none. */
 const char *report_trace(const struct outcome *outcome);
 
-/* Writes the lines about a scenario but those that say how its trace differs. */
+/* Writes the text of an outcome without the difference of the traces (diff_at, diff_size). */
 void report_notes(FILE *out, const struct outcome *outcome);
 
 /* Writes the line of a scenario without its end: `FAIL  NAME  (N states, ...)`. */
 void report_head(FILE *out, const struct report_item *item);
 
-/* Writes the story of a violation, if there is one, with `  | ` before each line. */
+/* Writes the story of a violation, if there is one, with `  | ` before each line, and `  |` before an empty
+ * one. */
 void report_story(FILE *out, const struct outcome *outcome);
 
-/* Returns the new states of a search per second of its worker's life, over all layers. */
+/* Returns the states of a search, over all its layers, per second of item->seconds; 0 without a duration. */
 double report_states_per_second(const struct report_item *item);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* SARIF 2.1.0, which code hosts show beside the files of a change. Each property is a rule, and so are
- * scenario-differs and run-stopped. A failing scenario has a result for each property that it violates, or
- * one for its other reason to fail. A result's place is line 1 of its scenario file. */
+/* SARIF 2.1.0. Each property is a rule, and so are scenario-differs and run-stopped. A failing scenario has a
+ * result for each property that its reported run violates and its file does not declare. Without one, it has
+ * one result for its other reason to fail. A result's place is line 1 of its scenario file. */
 #include "report/report.h"
 
 #include "base/assert.h"
@@ -91,7 +91,8 @@ static bool add_result(cJSON *results, const struct report_context *context, con
            add_place(result, item->scenario);
 }
 
-/* Adds a result for each promise that the reported run violates; without one, for the reason to fail. */
+/* Adds a result for each promise that the reported run violates undeclared; without one, adds a result for
+ * the other reason to fail. */
 static bool add_results(cJSON *results, const struct report_context *context, const struct report_item *item)
 {
     struct report_violation list[CHECK_PROPERTIES_MAX];

@@ -123,7 +123,7 @@ static bool is_word_byte(char byte)
     return isalnum((unsigned char)byte) || ((unsigned char)byte & 0x80) != 0;
 }
 
-/* Returns whether the line has the word, which is no part of a longer word there. */
+/* Returns whether the line has the word, and not only as a part of a longer word. */
 static bool has_word(const char *line, const char *word)
 {
     size_t size = strlen(word);
@@ -147,7 +147,8 @@ static void print_line(struct state_printer *printer, const char *line)
     printer->printed = true;
 }
 
-/* Prints lines of world_describe(): those that are wanted, and those below one that is not indented. */
+/* Prints the wanted lines of world_describe(). If a wanted line is not indented, prints the indented lines
+ * below it too. */
 static void print_world(struct state_printer *printer)
 {
     static char text[STATE_TEXT_BYTES];
@@ -180,7 +181,8 @@ static const char *lock_name(const struct run *run, int lock)
     return lock < scenario->options.locks ? scenario->lock_name[lock] : "no lock";
 }
 
-/* Returns whether lines of this list are printed without a look at them. Prints a title above all of them. */
+/* Prints the title of a list if there is no part, or if the part is this title. Returns true in the second
+ * case: the list is printed whole then. */
 static bool is_whole(struct state_printer *printer, const char *title)
 {
     bool named = printer->part != NULL && strcmp(printer->part, title) == 0;

@@ -47,10 +47,10 @@ bool state_belief_next(const struct state_view *view, const struct run *run, int
 const char *state_belief_word(enum ls_belief belief);
 
 /* Prints the state of the run: the lines of world_describe(), the beliefs, the line of contenders. With a
- * `part`, prints only the lines that belong to it, which are those:
+ * `part`, prints only some lines:
  *
- * - "beliefs", "line": these lines.
- * - Another word, such as a process, a lock, a server, a node or its number: lines with this word. If the
+ * - "beliefs" or "line": the lines of that list.
+ * - Another word, such as a process, a lock, a server, a node or its number: lines with this word. If such a
  *   line is not indented, the indented lines below it too.
  *
  * Returns whether something was printed. */

@@ -9,8 +9,8 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
-/* Names of the fields of an event, by kind, as <lockstep/event.h> has them. NULL = the kind has no such
- * field. */
+/* Names of the number fields of an event, by kind, as <lockstep/event.h> has them. NULL = no number is
+ * added. */
 static const struct {
     const char *code, *zxid, *cause;
 } FIELDS[EVENT_KINDS] = {
@@ -71,7 +71,7 @@ static bool add_locks(cJSON *object, const struct scenario *scenario)
     return added;
 }
 
-/* Adds the durations of a world with a clock. A coordinator with leases has no sessions that time out. */
+/* Adds the durations of a world with a clock. Leaves out session_timeout_ms for a coordinator with leases. */
 static bool add_times(cJSON *object, const struct steps *steps)
 {
     const struct world_options *options = &steps->run->setup.scenario->options;
@@ -155,7 +155,7 @@ static bool add_events(struct steps *steps, cJSON *object, const struct replay_s
 
 /* ---- one step ---- */
 
-/* Adds the lines of a text, without the blanks that all lines of a replay begin with. */
+/* Adds the lines of a text, each without up to `indent` blanks at its beginning. */
 static bool add_lines(cJSON *object, const char *name, const char *text, size_t indent)
 {
     cJSON *list = cJSON_AddArrayToObject(object, name);
@@ -265,7 +265,7 @@ static bool is_listed(const struct enabled *enabled, const struct action *action
     return false;
 }
 
-/* Appends the ends of partitions: only scripts have them, so that no list of actions does. */
+/* Appends the ends of partitions that the list lacks. The list of a world with ZooKeeper has none. */
 static void append_heals(const struct steps *steps, struct enabled *ends)
 {
     const struct world_options *options = &steps->run->setup.scenario->options;
@@ -320,8 +320,8 @@ static bool add_future(const struct steps *steps, cJSON *object)
            add_notices(steps, object);
 }
 
-/* Returns true for an action by which the step became a fault. A verb of the caller, such as a cancel, is
- * none, though a budget pays for it. An end that was due has no FAULT event. */
+/* Returns true if the action of a step is a fault. A verb of a caller, such as a cancel, is none, though a
+ * budget may pay for it. Nor is an expiry that was due: it has no EVENT_FAULT. */
 static bool is_fault(const struct replay_step *step)
 {
     bool told = false;

@@ -23,18 +23,18 @@ struct steps {
 };
 
 /* Begins; `trace` and `run` must outlive the steps. steps_close() frees the data. Returns the object about
- * the whole run, or NULL if memory is short. The caller deletes it. */
+ * the whole run, which the caller deletes; NULL if memory is short. */
 struct cJSON *steps_head(struct steps *steps, const struct trace *trace, struct run *run);
 
 /* Looks at a choice before it is made. Call it as `choice` of the replay's listener. */
 void steps_choice(struct steps *steps, const struct replay_step *step);
 
-/* Returns the object of a step, with the state behind it and the choices that are possible there; NULL if
- * memory is short. The caller deletes it. */
+/* Returns the object of a step, with the state after it and the choices that are possible then. The caller
+ * deletes the object. NULL if memory is short. */
 struct cJSON *steps_step(struct steps *steps, const struct replay_step *step);
 
-/* Returns the object about the end of the run: the violations and their number of steps; NULL if memory is
- * short. The caller deletes it. */
+/* Returns the object about the end of the run: its number of actions, its trouble if it has one, and its
+ * violations. The caller deletes the object. NULL if memory is short. */
 struct cJSON *steps_end(const struct steps *steps);
 
 void steps_close(struct steps *steps);

@@ -122,7 +122,8 @@ static void say_faults(FILE *out, int faults)
     }
 }
 
-/* Writes how far a search by bits went, in which an omitted state hides all states that only it leads to. */
+/* Writes how far a search with --bitstate went. In it an omitted state hides all states that only it leads
+ * to. */
 static void say_bits(FILE *out, const struct report_item *item)
 {
     const struct search_counts *search = &item->outcome->search;
@@ -142,7 +143,8 @@ static void say_end(FILE *out, const struct outcome *outcome)
     }
 }
 
-/* Writes the meaning of a search's answer. Scripts read it, so it does not depend on machine or load. */
+/* Writes the bounds within which a search has covered all runs, or found no violation, and the expected
+ * omissions. At a limit, writes where the search ended. */
 static void say_what_stands(FILE *out, const struct report_item *item, const struct report_context *context)
 {
     uint32_t without = context->without;
@@ -186,7 +188,8 @@ bool report_not_tried(const struct report_item *item, int index, char key[TRIED_
            tried_lacks(&outcome->tried, item->scenario, index, key, why);
 }
 
-/* Writes `not tried: sweep (the directory is no container), a.end (...)`. Returns false if all was tried. */
+/* Writes `before` and a list such as `sweep (the directory is no container), a.end (...)`. Writes nothing and
+ * returns false if report_not_tried() has nothing. */
 static bool say_not_tried(FILE *out, const char *before, const struct report_item *item)
 {
     char key[TRIED_KEY_MAX], why[TRIED_WHY_MAX];
@@ -197,7 +200,7 @@ static bool say_not_tried(FILE *out, const char *before, const struct report_ite
     return index > 0;
 }
 
-/* Names of scenarios are worth a line each as long as they are few. */
+/* Names at most REPORT_NOT_TRIED_MAX scenarios, unless verbose. */
 void report_text_not_tried(FILE *out, const struct report_context *context, const struct report_item *items,
                            int count)
 {
@@ -238,7 +241,7 @@ static void say_after(FILE *out, const struct search_counts *search)
     }
 }
 
-/* Writes figures that differ from call to call, for people only. */
+/* Writes figures that differ from call to call, if `out` is a terminal. */
 static void say_rates(FILE *out, const struct report_item *item)
 {
     const struct search_counts *search = &item->outcome->search;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Worlds that lack a choice point, to show which violations a search finds by means of it. Here, constants of
- * a run get their plainest value, and budgets become 0. The coordinator removes actions from lists. */
+/* Worlds that lack choice points (`--without`). without_constants() changes options of such a world, and sets
+ * budgets to 0. Other choices are removed from lists of actions by the coordinator's without(). */
 #include "sim/world.h"
 
 #include <string.h>

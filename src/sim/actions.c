@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The list of enabled actions. Its order is canonical: a rule that takes "the first" action decides by it.
- * First come the coordinator's steps, then timers, the clock, programs' steps, and last the faults that
- * budgets pay, with ends of faults among them. Each section is sorted by process; faults on servers and
- * directories come last. */
+/* The list of enabled actions, in canonical order. First come the coordinator's steps, then timers, the
+ * clock, programs' steps, and last the faults that budgets pay, with ends of faults among them. Timers,
+ * programs' steps and faults on processes are sorted by process. Faults on servers and directories come
+ * last. */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -53,7 +53,8 @@ static void add_cancels(struct action_list *list, int p)
     }
 }
 
-/* Adds restart and resume of the process, and ends of the coordinator's own faults. No budget pays these. */
+/* Adds restart and resume of the process, and the ends of own faults of the coordinator on it. No budget pays
+ * for these. */
 static void add_returns(struct action_list *list, int p)
 {
     LS_ASSERT(process_at(p)->started || !process_at(p)->paused);

@@ -357,7 +357,8 @@ static uint32_t kind_of_delivery(const struct action *action)
     return lending != NULL ? lending->kind(action) : 0;
 }
 
-/* Returns the kind of a step for twice_is_due(); 0 = no recipe hears of the step, or there is no guard. */
+/* Returns the kind of a step for twice_is_due(); 0 = the step is no verb, delivery, timer or restart, or
+ * there is no guard. */
 static uint32_t kind_of(const struct action *action)
 {
     bool told = world_is_verb(action) || action->kind == ACTION_DELIVER || action->kind == ACTION_FIRE ||

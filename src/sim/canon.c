@@ -45,7 +45,7 @@ static void on_text(struct ls_rename *rename, const char *text)
     canon_text(canon_of(rename), text);
 }
 
-/* Without a clock a delay makes no difference, because a timer may fire at any moment. */
+/* Without a clock, leaves a delay out of the fingerprint, because all timers are due at once there. */
 static void on_delay(struct ls_rename *rename, const void *where, size_t size)
 {
     if (!the_world.options.timed) {

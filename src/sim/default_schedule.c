@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The default schedule: the next step of a well-behaved system, for moments at which a script names none. */
+/* The default schedule, which chooses the steps of a well-behaved system. Also the passing of time, the ends
+ * of faults, and rest. */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -41,8 +42,8 @@ static bool work_ahead(void)
     return false;
 }
 
-/* Chooses a step that is possible now, other than a late commit. Makes no whole list. Returns false if there
- * is none. */
+/* Chooses the next step of the coordinator, or a timer, without an advance of the clock. Leaves out the steps
+ * of last_by_default(). Returns false if there is none. */
 static bool immediate(struct action *out)
 {
     if (the_world.options.timers_first && due_timer(out)) {
@@ -233,8 +234,8 @@ bool world_is_healing(const struct action *action)
     return action_has(action, TRAIT_HEALS) || (the_world.coordinator->price(action) & COORD_ABANDONED) != 0;
 }
 
-/* Does the ends of faults that the coordinator lists at this place, and the expiries of sessions without a
- * handle. Returns their number. */
+/* Of the actions that the coordinator lists at this place, does the ends of faults and the expiries of
+ * sessions without a handle. Returns the number of actions done. */
 static int heal_listed(struct world *world, int client, enum coord_place place, world_step_fn step, void *ctx)
 {
     struct action out[WORLD_ACTIONS_MAX];
@@ -272,8 +273,8 @@ int world_heal(struct world *world, bool revive, world_step_fn step, void *ctx)
     return count;
 }
 
-/* Returns whether nothing will happen to the process by itself; false if it is paused or cut off. Does not
- * ask idle(), because its answer would not change. */
+/* Returns whether the process has not started, or is linked and has no timers_of_work(). Returns false in
+ * each case if it is paused or cut off. */
 static bool process_at_rest(int p)
 {
     const struct process *process = process_at(p);

@@ -104,7 +104,8 @@ int64_t ls_env_elapsed_ms(struct ls_env *env, const struct ls_stamp *stamp)
     return (int64_t)clock_now_ms() + 1 - (int64_t)stamp->opaque;
 }
 
-/* Counts an allocation, or the start of a deadline. Returns whether a fault lets it fail. */
+/* Counts an allocation, or the start of a timer of LS_TIMER_DEADLINE. Returns whether a fault lets it
+ * fail. */
 static bool is_short_of_memory(int p)
 {
     LS_ASSERT(p < the_world.options.processes);
@@ -157,8 +158,8 @@ static bool has_fired(int p, const struct ls_timer *timer)
     return rec != NULL;
 }
 
-/* Returns whether a timer waits for the events that its role names (recipe.h). Without a clock it may not
- * fire then. With a clock it may, but it does not keep the world from rest. */
+/* Returns whether a timer waits for the condition that recipe.h states for its role. Without a clock it may
+ * not fire then. With a clock it may, but it does not keep the world from rest. */
 static bool has_to_wait(int p, const struct timer *timer)
 {
     const struct coordinator *coordinator = the_world.coordinator;
@@ -175,7 +176,7 @@ static bool has_to_wait(int p, const struct timer *timer)
     }
 }
 
-/* Without a clock a retry in vain would repeat itself for ever. A real back-off outlasts a few steps. */
+/* Without a clock, the retry of a tired process could fire again and again while nothing else happens. */
 bool timer_may_fire(int p, const struct timer *timer)
 {
     bool in_vain = process_tired(p) && timer_is(timer, LS_TIMER_WORK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The heap of one process: first fit. Freed memory is zeroed and merged, so its bytes show little history. */
+/* The heap of one process: first fit. Freed memory is zeroed, and merged with its free neighbours. */
 #include "base/assert.h"
 #include "sim/world.h"
 

@@ -3,22 +3,23 @@
 
 /* A step that may go before all others: a search does it alone (partial order, persistent set).
  *
- * Definition: the step delivers the one message that process p can be given now. The process runs, with one
- * handle, no timer armed, no failing allocation or call ahead, no retry that fired in vain, and a program
- * that waits. So only its own callbacks go on with the step. The coordinator asks idle() when a node of p is
- * created, and a delivery may change the answer. So idle() is false while a create of p has no answer.
+ * Definition: the step delivers the one message that process p can be given now. The process runs and is not
+ * tired. It has no timer armed, and no failing allocation or call ahead. The other enabled actions of p are
+ * ACTION_APPLY, and changes of its link or session. The coordinator asks idle() when a node of p is created,
+ * and a delivery may change the answer. So the definition demands: if a create of p has no answer, idle() is
+ * false.
  *
  * Claim: if others act first, the delivery stays possible, and both orders lead to the same state. Why:
  *
- * - WORLD_ALONE: no fault is left or in force at the servers, and p's link and session stand. Earlier actions
- *   only add messages behind the delivered one. The delivery only adds requests behind those that the servers
- *   have yet to read.
- * - WORLD_ALONE_IF_UNUSED: the message is a reply that has arrived, or the client library's own word on the
- *   link or the session. No change of the link or session takes it away, and no fault is left that stops p.
- *   Earlier actions may change what the library holds for p, so the callback must not use it.
+ * - WORLD_ALONE: no fault is left, and p's link and session stand (stands() of the coordinator). Earlier
+ *   actions only add messages behind the delivered one. The delivery only adds requests behind those that the
+ *   servers have yet to read.
+ * - WORLD_ALONE_IF_UNUSED: no other step removes or changes the message (is_sure()), and no fault of
+ *   FAULTS_OF_PROCESSES is left. Earlier actions may change the data of the client library for p. So the
+ *   callback must not use the library.
  *
- * Example: one cut fails two requests of p. Its session event and both completions are delivered in a row.
- * Steps of others come in between only if a judge sees a delivery or a callback uses the library.
+ * Example: one cut fails two requests of p. The session event and both completions are delivered in a row,
+ * without steps of other processes in between, as long as the search's own conditions hold for each.
  *
  * The search checks the blocks that the step reads and changes, and the events that judges see
  * (explore/persistent_set.h). Checked by tests/explore/test_partial.c. */
@@ -26,7 +27,8 @@
 
 #include "base/assert.h"
 
-/* Faults on processes. A coordinator's own fault may be on a process, so all of these count. */
+/* Faults that stop a process, call its recipe or take memory from it. All own faults of a coordinator count,
+ * because they may do so too. */
 #define FAULTS_OF_PROCESSES                                                                                  \
     (1u << WORLD_FAULT_PAUSE | 1u << WORLD_FAULT_CRASH | 1u << WORLD_FAULT_CANCEL |                          \
      1u << WORLD_FAULT_ALLOC | 1u << WORLD_FAULT_CALL | ~0u << WORLD_FAULT_OWN)
@@ -63,7 +65,7 @@ static bool just_runs(int p)
            !process_tired(p) && pack_first(&pack, LIST_TIMER) == NULL;
 }
 
-/* Returns whether the coordinator is going to ask idle(), at a create of p, and idle() is true now. */
+/* Returns whether the coordinator may yet ask idle(), at a create of p, and idle() returns true now. */
 static bool is_to_be_asked(int p)
 {
     return the_world.coordinator->creates(p) && process_says_idle(p);

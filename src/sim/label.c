@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Writes labels, and finds their actions. A label names roles, and in a trace the label counts (D4). */
+/* Writes the labels of actions, and finds the action that a label stands for. Labels name roles (D4). */
 #include "base/assert.h"
 #include "sim/world.h"
 
@@ -245,8 +245,8 @@ static bool option(const char *word, const char *name, int32_t *value)
     return true;
 }
 
-/* Returns the coordinator's kind with this word, and with one of the traits, or if not `with`, without all of
- * them; -1 = none. */
+/* Returns the kind of action with this word that the coordinator has; -1 = none. If `with`, the kind has at
+ * least one of the traits; otherwise it has none of them. */
 static int find_kind(const char *word, unsigned traits, bool with)
 {
     for (int k = 0; k < ACTION_KINDS; k++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The kinds of lock, as a table for scenario files, lists and messages. Judges and drivers ask for the specs
- * of locks (lockstep/lock_spec.h), not for a kind. docs/adding-a-lock-kind.md adds one. */
+/* The kinds of lock, as a table for scenario files, lists and messages. Judges know only the specs of locks
+ * (lockstep/lock_spec.h). The page docs/adding-a-lock-kind.md shows how to add a kind. */
 #ifndef SIM_LOCK_KINDS_H
 #define SIM_LOCK_KINDS_H
 
@@ -13,7 +13,7 @@
 
 /* A lock that a line of this kind declares. */
 struct lock_of_kind {
-    const char *suffix; /* behind the name in the file's line; "" = the name alone; NULL = end of the list */
+    const char *suffix; /* what the lock's name has behind the line's name; NULL = no further lock */
     uint8_t mode;       /* enum ls_lock_mode */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Processes: calls of a recipe, and its reports. Within a call, all calls of the client library and of the
- * environment belong to its process (D3b). */
+/* Processes: calls of a recipe, and its reports. While a recipe is called, calls of the client library are
+ * those of its process (D3b). */
 #include "base/assert.h"
 #include "base/stop_points.h"
 #include "sim/abilities.h"
@@ -27,8 +27,9 @@ static void admit(int p)
     the_world.coordinator->enter(p);
 }
 
-/* Begins a call of `fn` (NULL = a question), and returns the state. In a world with zones its last act is to
- * paint the stack. It is inlined, so the recipe's frame will lie on the painted bytes. */
+/* Begins a call of the recipe, and returns its state. `fn` is the function at which a debugger may stop; NULL
+ * = none. In a world with zones, enter() paints the stack last. It is inlined, so the recipe's frame will lie
+ * on the painted bytes. */
 static inline __attribute__((always_inline)) void *enter(int p, code_fn fn)
 {
     void *state = process_state(p);
@@ -73,8 +74,8 @@ static void leave(void)
     ask_wrong(p);
 }
 
-/* Begins a call, unless an owner acts within a report: then the call that reports goes on. Returns the
- * state. */
+/* Begins a call, unless an owner acts within a report, because then the call that reports goes on. Returns
+ * the state. */
 static inline __attribute__((always_inline)) void *enter_verb(int p, code_fn fn)
 {
     return the_world.reacting ? process_state(p) : enter(p, fn);
@@ -169,7 +170,8 @@ void process_start(int p)
     }
 }
 
-/* Forgets all of the process but its count of attempt ids, because ids stay unique. */
+/* Clears what a process has, such as its timers, its slots and its heap. Keeps `ids`, so that attempt ids
+ * stay unique, and `pc`. */
 static void wipe(int p)
 {
     struct process *process = process_mark(p);
@@ -280,7 +282,7 @@ static bool ask(int p, int lock, int owner, int timeout_ms, unsigned call)
     return true;
 }
 
-/* Notes and shows that a call was refused. If it was reported too, judges see one answer too many. */
+/* Notes and shows that a call was refused. If the recipe has reported an answer too, judges see two. */
 static void refuse(int p, int lock, int owner, int rc)
 {
     struct slot *slot = process_slot(p, lock, owner);
@@ -346,7 +348,8 @@ void process_cancel(int p, int lock, int owner)
     leave();
 }
 
-/* A call of release() that has not returned. A FREED within it is shown behind its RELEASED. */
+/* The release of one lock, by a call that has not returned. If the recipe reports it as freed within the
+ * call, EVENT_FREED is shown after the event of the release. */
 struct release {
     struct release *outer; /* of the release() around it, or of another lock of its release_all() */
     int lock, owner;
@@ -468,7 +471,8 @@ void process_revoke(int p, int lock, int place)
     }
 }
 
-/* Shows the capacity first, as set_capacity() may grant. A recipe with `count` reports it itself. */
+/* Shows the capacity before the call, because set_capacity() may grant. Leaves that to the recipe if it has
+ * `count`. */
 void process_resize(int p, int lock, int capacity)
 {
     LS_ASSERT(recipe_can_resize(recipe()) && capacity > 0);
@@ -500,7 +504,8 @@ bool process_has_closed_one(int p, const struct action *action)
     return false;
 }
 
-/* Ends the holds of a closed lock, as its recipe promises. Judges see acquires that stay unanswered. */
+/* Ends the holds of a closed lock: its recipe gives them back without a report. Leaves `pending` as it is,
+ * because the recipe reports the end of each acquire. */
 static void end_holds(int p, int lock)
 {
     struct pack pack = process_pack(p);
@@ -558,7 +563,8 @@ void process_wake_all(void)
     }
 }
 
-/* Clears `tired` if the process can only wait for news, which would clear it too: one state, not two. */
+/* Clears `tired` if the process has no timers_of_work() and awaits no answer. States that differ in this bit
+ * alone then become one. */
 static void forget_tiredness(int p)
 {
     if (process_tired(p) && !timers_of_work(p) && !the_world.coordinator->awaits(p)) {
@@ -644,7 +650,7 @@ void process_fire(int p, int index)
 
 /* ---- reports ---- */
 
-/* Cancels within the report of an answer: nothing is left to cancel, so the refusal is shown. */
+/* Cancels within the report of an answer. If cancel() returns an error, shows EVENT_REFUSED. */
 static void react_by_cancel(int p, int lock, int owner)
 {
     int rc = recipe()->cancel(process_state(p), lock, owner);
@@ -655,8 +661,9 @@ static void react_by_cancel(int p, int lock, int owner)
     }
 }
 
-/* Does the program's verb for the report of an answer. Within it, no other report leads to a verb. Nor does
- * one in stop(), and a close leads to no other close. */
+/* Does the verb that the program's acquire has for this report (ACTION_ON_GRANTED, ACTION_ON_FAILED). Does
+ * none if the recipe is not `in_reports`, within another such verb, or within stop(). Does no close within a
+ * close. */
 static void react(int p, int lock, int owner, bool failed)
 {
     bool acts = the_world.programmed && recipe()->in_reports && !the_world.stopping;
@@ -747,7 +754,8 @@ static void report_freed(int p, const struct ls_report *report)
     }
 }
 
-/* Marks a hold as lost. Its owner waits again if the lock's spec says so, and else has to release it. */
+/* Ends the hold of a slot, if there is one. With LS_LOSS_WAITS the owner waits again. Otherwise the hold is
+ * marked as lost until the owner releases it. */
 static void lose_hold(struct slot *slot)
 {
     bool again = slot->rec.tag < the_world.options.locks &&
@@ -877,8 +885,8 @@ static void ask_slot(int p, struct slot *slot)
     }
 }
 
-/* Asks for the guard of an owner that does not hold. If there is one, shows an offence: the owner's write
- * would pass while its node exists. */
+/* Asks for the guard of an owner that does not hold. If guard() succeeds, shows an offence, because a write
+ * with that guard may commit. */
 static void ask_for_guard(int p, const struct slot *slot)
 {
     LS_ASSERT(the_world.asked < 0 && (slot->depth == 0 || slot->lost));
@@ -914,7 +922,7 @@ static void ask_refusal(int p, const struct slot *slot)
     }
 }
 
-/* A paused process is asked too: it will answer so when it is resumed. */
+/* Asks a paused process too. */
 void process_ask_belief(int p)
 {
     struct pack pack = process_pack(p);

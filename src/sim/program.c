@@ -3,9 +3,10 @@
 
 /* Programs: the operations that owners of a process do, and which of them is next.
  *
- * A program is one list of operations, or one for each owner (a task). Each list has a counter in the block
- * of the process. An operation waits for the answers to earlier operations of its list, except those with
- * ACTION_NOWAIT. A task does not wait for answers to other owners. */
+ * A program is one list of operations, or one list for each owner (a task). Each list has a counter in the
+ * block of the process. An operation waits for the answers to the acquires and guarded writes before it in
+ * its list; ACTION_NOWAIT makes exceptions (lockstep/sim.h). A task does not wait for answers to other
+ * owners. */
 #include "base/assert.h"
 #include "sim/abilities.h"
 #include "sim/world.h"
@@ -75,7 +76,7 @@ static const struct action *upcoming(const struct list *list, int pc)
 }
 
 /* Returns the last operation before `pc` of this kind, lock and owner, or NULL; `lock` -1 = of any lock and
- * owner. */
+ * owner. An endless list wraps around. */
 static const struct action *last_op(const struct list *list, int pc, enum action_kind kind, int lock,
                                     int owner)
 {
@@ -147,7 +148,7 @@ const struct action *program_next_op(int p, int which)
     return (process->started || op->kind == ACTION_START) && !waits(p, &list, pc, op) ? op : NULL;
 }
 
-/* Returns the index of the list whose next step is this action; -1 = none. */
+/* Returns the index of the first list whose next step has the action's kind, owner and locks; -1 = none. */
 static int list_at_step(const struct action *action)
 {
     for (int i = 0; i < program_lists(action->process); i++) {
@@ -183,8 +184,9 @@ int world_program_step(struct world *world, const struct action *action)
     return step;
 }
 
-/* Returns whether a step has lost its meaning: a lock of it is closed, is already open, or is not held, as its
- * acquire failed. Or the recipe lacks the function for it. */
+/* Returns whether a step is to be passed over. The recipe cannot close, revoke or resize as it asks. Or one
+ * of its locks is closed; of an open: is open. Or, of a write or of a release without `anyway`, its lock is
+ * not held. */
 static bool is_void(int p, const struct action *op)
 {
     const struct ls_recipe *recipe = the_world.options.recipe;

@@ -6,19 +6,20 @@
  *   head | zone | state | zone | chunks ... | tail | zeros | gap
  *
  * A chunk is a head, the block, and a zone. Zones hold ZONE; free chunks and the tail hold FREED. The gap
- * consists of pages that cannot be accessed. After each guarded call zones_are_whole() compares all these
- * bytes, and REST_BYTES of the zeros, with what they must hold. So a write is found if it hits
+ * consists of pages that cannot be accessed. After a guarded step that entered the recipe, zones_are_whole()
+ * compares these bytes, and REST_BYTES of the zeros, with what they must hold. So a write is found if it
+ * changes
  *
  *   - a zone around the state, or the head or the zone of a block;
- *   - a free chunk, or the tail: TAIL_BYTES behind the last chunk, where a block freed at the end was;
- *   - the first REST_BYTES behind the tail, or, at once, the gap.
+ *   - a free chunk, or the tail, which is the TAIL_BYTES behind the last chunk;
+ *   - the first REST_BYTES behind the tail. An access to the gap raises SIGSEGV at once.
  *
  * A block that the recipe frees in a guarded call is not handed out before the end of the call, unless the
- * heap is full. A write through a stale pointer is not found if its memory was handed out again in a later
- * call.
+ * heap is full. A write through a stale pointer is not found if its memory was handed out again.
  *
- * Claim: equal memory has equal bytes. Why: the bytes of these areas do not depend on what was there before,
- * and the tail has one length. Checked by tests/sim/test_zones.c. */
+ * Claim: the bytes of a heap follow from its state and its blocks, with their places, sizes and owners. Why:
+ * the bytes between do not depend on earlier blocks, and the tail has one length. Checked by
+ * tests/sim/test_zones.c. */
 #include "sim/world.h"
 
 #include "base/assert.h"
@@ -183,7 +184,8 @@ void zones_scrub(int p)
     LS_ASSERT(heap->start == 0 && heap->state_size == 0);
 }
 
-/* Returns a free chunk of at least `need` bytes, or else the end; 0 = a head is damaged. */
+/* Returns the offset of the first free chunk of at least `need` bytes, or else end_of(heap); 0 = the head of
+ * a chunk is damaged. */
 static uint32_t find_room(struct heap *heap, uint32_t need)
 {
     uint32_t at = heap->start;
@@ -362,7 +364,8 @@ static bool state_is_whole(struct heap *heap)
                    byte_of(ZONE));
 }
 
-/* Returns the offence in chunks, tail and zeros; EVENT_OFFENCES = none. Sets *late if one is HEAP_LATE. */
+/* Returns the first offence in chunks, tail and zeros; EVENT_OFFENCES = none. Sets *late if a chunk before it
+ * is HEAP_LATE. */
 static enum event_offence chunks_are_wrong(struct heap *heap, bool *late)
 {
     uint32_t at = heap->start;
@@ -398,7 +401,7 @@ bool zones_are_whole(int p)
     return wrong == EVENT_OFFENCES;
 }
 
-/* Paints words that still hold FRESH, from malloc() or as copies, and so were not set. */
+/* Paints the words of 4 bytes that hold FRESH_WORD, as memory does that was not set. */
 static void paint_unset(unsigned char *bytes, size_t size)
 {
     for (size_t at = 0; at + 4 <= size; at += 4) {
@@ -439,8 +442,8 @@ void zones_paint(int p)
     fill(byte_at(heap, at), TAIL_BYTES, FREED);
 }
 
-/* The frame holds `below` alone, whose words are aligned like any frame, so that no gap is left above them. A
- * sanitizer would place the bytes elsewhere. */
+/* `word` and `at` are static, so that `below` alone takes room in the frame. Sanitizers are off, because they
+ * would place `below` elsewhere. */
 __attribute__((noinline, no_sanitize("address", "thread", "undefined"))) void zones_paint_stack(void)
 {
     static uint64_t word;

@@ -13,10 +13,10 @@
  * cut. Empty = there is none. */
 void world_remark(struct world *world, const struct action *action, char text[WORLD_LABEL_MAX]);
 
-/* Fills in the details of an enabled action. The server is -1 if the coordinator names none. */
+/* Fills in the details of an enabled action. The field `server` is -1 if the action happens at no server. */
 void world_detail(struct world *world, const struct action *action, struct coord_detail *detail);
 
-/* Returns the number of notices that are under way to a process; 0 = also a coordinator without notices. */
+/* Returns the number of notices that are under way to a process; 0 also if the coordinator sends none. */
 int world_notices(struct world *world, int process);
 
 #endif

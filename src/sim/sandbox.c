@@ -90,8 +90,8 @@ static void drop_process(int p)
     process_crash(p);
 }
 
-/* Tells why a call did not come back. The process whose recipe was being called crashes, because the call is
- * half done. If no recipe was being called, the offence is told of the step's process, which goes on. */
+/* Shows why a call did not come back. The process whose recipe was being called or asked crashes, because the
+ * call is half done. If no recipe was, the offence is that of the step's process, which goes on. */
 static void give_up(int process, enum event_offence offence, const char *where)
 {
     int p = called();

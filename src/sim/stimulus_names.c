@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* Stimuli for coverage reports: the event that an action brings to a recipe, and the recipe's state then. */
+/* The stimulus that an action brings to a recipe and the recipe's states, for coverage reports. Also remarks
+ * beside labels. */
 #include "base/assert.h"
 #include "sim/remark.h"
 #include "sim/world.h"
 
 #include <stdio.h>
 
-/* Returns the stimulus of a verb or restart that enters a recipe; NULL = another action. */
+/* Returns the stimulus of a verb or a restart; NULL = the action has none. */
 static const char *name_verb(const struct action *action)
 {
     if (action->kind == ACTION_ACQUIRE && action->timeout_ms >= 0) {

@@ -5,17 +5,16 @@
  *
  * Definition: a recipe must not read memory that has not been set (the stack below it, a block from
  * malloc()). Nor may it read free memory, a zone, or memory that was lent to a callback that is over. The
- * step is first done with all such memory painted with a byte of PAINTS, and undone. Lent memory cannot be
- * accessed then if a word of the arena points into it. Afterwards the step is done with the bytes that such
- * memory always holds: FRESH, FREED, ZONE, or those of the coordinator. With WORLD_DOUBT_ALL each byte of
- * PAINTS has its run.
+ * step is first done with all such memory painted with a byte of PAINTS, and undone. Afterwards the step is
+ * done with the usual bytes of such memory: FRESH, FREED, ZONE, or those of the coordinator. With
+ * WORLD_DOUBT_ALL the first part is done with each byte of PAINTS.
  *
  * Claim: if two runs differ, the recipe has read such memory, or is not deterministic. Why: all else is the
- * same for both. Runs differ if one does not come back, or if their events or a block of the arena differ.
- * Bytes that were merely moved do not count (zones_same()). Checked by tests/cli/memory.sh.
+ * same for both. Runs differ if the painted one does not come back, or if their events or a block of the
+ * arena differ. The judges' block does not count, nor do unset bytes that were merely copied (zones_same()).
+ * Checked by tests/cli/memory.sh.
  *
- * Not found: reads to which the two bytes make no difference, of registers, of the client library's old
- * stack.
+ * Not found: reads for which the two bytes make no difference, and reads of registers that were not set.
  *
  * Example: `int *n = malloc(4); if (*n > 0) release();` releases with one byte of PAINTS, but neither with
  * the other nor with FRESH, a negative number. `if (*n == 7) release();` never releases, and is not found. */

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Adds the pairs of a process that its acquires name. Returns their number, or -1 if the list is full. */
+/* Adds each pair of a lock and an owner that acquires of the process name. Returns their number, or -1 if
+ * they do not fit. */
 static int add_pairs(const struct world_program *program, int p, struct waiter *list, int room)
 {
     int count = 0;

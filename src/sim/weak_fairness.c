@@ -48,8 +48,8 @@ static bool is_fair(const struct action *action)
     return action_has(action, TRAIT_FAIR) || the_world.coordinator->price(action) != 0;
 }
 
-/* Appends the server, the directory, or the process. Behind a process follows the owner of a task, or a
- * second handle. */
+/* Appends the server, the directory, or the process. `owner=N` follows for a verb of a task, `/2` for a step
+ * of a second handle. */
 static void add_role(const struct action *action, char *text)
 {
     size_t used = strlen(text);

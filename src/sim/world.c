@@ -80,7 +80,8 @@ static char *constant_text(const char *a, const char *b)
     return text;
 }
 
-/* Completes the specs. Returns a copy in the constant region; NULL if all locks are mutexes. */
+/* Gives each mutex the spec of a mutex in a group of its own. Returns a copy of all specs in the constant
+ * region; NULL if all locks are mutexes. */
 static const struct ls_lock_spec *lay_specs(struct world_options *options)
 {
     for (int i = 0; i < options->locks; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The inside of a world: the contents of its blocks. Below src, only src/sim
- * includes this header. Tests that look into a world include it too. */
+/* The inside of a world. Below src, only src/sim includes this header. Tests that look into a world include
+ * it too. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
@@ -25,12 +25,13 @@ struct world_state {
     struct arena_block head;
     uint8_t budget[WORLD_FAULTS]; /* faults of each kind that may still be bought */
     uint8_t budget_total;         /* faults that may still be bought, over all kinds; 255 = no limit */
-    uint8_t over; /* 1: after world_end_faults(), when sessions without a handle end for free */
+    uint8_t over;                 /* 1: after world_end_faults() */
     uint8_t reserved[2];
     uint32_t repeated; /* a bit for each process that has a record in LIST_REPEAT */
     uint8_t unused[8];
     int64_t newest[WORLD_LOCKS_MAX]; /* newest fencing token that the resource of each lock took; 0 = none */
-    /* a bit for each process whose retry (LS_TIMER_WORK) fired, with no change since; 0 with a clock (D8) */
+    /* bit p set: retries (LS_TIMER_WORK) of process p may not fire until something changes; 0 with a clock
+     * (D8) */
     uint32_t tired;
     int32_t now_ms; /* the clock in ms; 0 without one */
 };
@@ -57,7 +58,7 @@ struct process {
 #define BELIEF_NONE 3
 
 /* A pair (lock, owner) that waits, holds, has yet to release a lost hold, or has another belief than
- * LS_NOT_HELD. The list is sorted. */
+ * LS_NOT_HELD. The list is sorted by lock, then by owner. */
 struct slot {
     struct rec rec; /* tag = lock, word = owner */
     int32_t depth;
@@ -79,7 +80,7 @@ struct timer {
     void *ctx;
 };
 
-/* A poll or renewal that has fired since the last change: firing it again would bring nothing new. */
+/* A poll or renewal that has fired since the last repeats_forget() of its process. */
 struct repeat {
     struct rec rec;
     const struct ls_timer *timer;
@@ -105,7 +106,7 @@ struct world {
     int process_block[WORLD_PROCESSES_MAX];
     int heap_block[WORLD_PROCESSES_MAX];
     uint64_t steps;
-    /* a bit for each kind of fault that a budget has paid for in this layout; no part of the value */
+    /* a bit for each kind of fault that a budget has paid for since open or reset; no image restores it */
     uint32_t paid;
     uint64_t layouts;
     int locked;  /* 1: the environment's mutex is held */
@@ -159,7 +160,7 @@ static inline struct world_state *the_state(void)
     return arena_at(&the_world.arena, the_world.state_block);
 }
 
-/* Returns the clock in ms. Without one returns 0 and reads no block, so that no step depends on it. */
+/* Returns the clock in ms. In a world without a clock, returns 0 and does not read the state block. */
 static inline int32_t clock_now_ms(void)
 {
     return the_world.options.timed ? the_state()->now_ms : 0;
@@ -235,7 +236,8 @@ static inline bool write_waits(int p, int owner)
 
 void world_note_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Shows EVENT_MISBEHAVED: the recipe that is being called breaks a rule. `where`: function, text or NULL. */
+/* Shows EVENT_MISBEHAVED: the recipe that is being called or asked breaks a rule. `where`: function, text or
+ * NULL. */
 void world_note_offence(enum event_offence offence, const char *where);
 
 /* Shows EVENT_MISBEHAVED of process p, or of process 0 if p is no process. */
@@ -243,12 +245,14 @@ void world_tell_offence(int p, enum event_offence offence, const char *where);
 
 /* ---- sandbox.c: steps of recipes that are not to be trusted ---- */
 
-/* Does fn(ctx), a step of this process; `kind`: see kind_of() in apply.c. With a guard, offences are shown:
- * no return, a changed variable, a wrong read or write. A process crashes if its recipe did not return or has
- * damaged memory, and also if the client library ended it. */
+/* Does fn(ctx) as a step of this process. `kind` is for twice_is_due(); 0 = the step is done once. With a
+ * guard, shows EVENT_MISBEHAVED if fn does not return, or if a forbidden write or read of memory is found. A
+ * process crashes if its recipe did not return, or if its heap is found damaged after its step. With or
+ * without a guard, it crashes if the client library ended it. */
 void guard_call(int process, uint32_t kind, void (*fn)(void *ctx), void *ctx);
 
-/* Does fn(ctx) and undoes it. False: it did not come back, there is no guard, or memory is short. */
+/* Does fn(ctx) and undoes it. False: fn did not return; or it was not called, because there is no guard or
+ * memory is short. */
 bool guard_rehearse(void (*fn)(void *ctx), void *ctx);
 
 /* ---- twice.c: reads of memory that is not to be read ---- */
@@ -300,14 +304,15 @@ void process_wake_all(void);
 struct slot *process_slot(int p, int lock, int owner);
 void process_acquire_all(int p, const struct action *action);
 void process_release_all(int p, const struct action *action);
-/* Asks the recipe of one process for its beliefs, and shows changes (D5). Also makes calls that it has to
- * refuse. */
+/* Asks the recipe of one process for its beliefs. Shows changes to and from LS_HELD, and some others (D5).
+ * Also makes calls that the recipe has to refuse. */
 void process_ask_belief(int p);
 
-/* At rest: shows an offence if the recipe is not idle, or if its stop() would leak. */
+/* At rest: shows an offence if idle() returns false, or, with a guard, if stop() would leave memory. */
 void process_ask_idle(int p);
 
-/* Returns the answer of idle(); false if the recipe has none, has not started, or is being called. */
+/* Returns the answer of the recipe's idle(). False if there is no idle(), the process has not started, or a
+ * recipe is being called. */
 bool process_says_idle(int p);
 void *process_state(int p);
 
@@ -319,7 +324,8 @@ const struct action *program_next_op(int p, int list);
 void program_pass(const struct action *action);
 /* Passes over steps that have lost their meaning. */
 void program_skip_ops(int p);
-/* Returns the last acquire of this lock that the owner's list has passed; NULL = none. */
+/* Returns the last acquire of this lock and owner before the next step of the owner's list; NULL = none. An
+ * endless list wraps around. */
 const struct action *program_last_acquire(int p, int lock, int owner);
 void program_rewind(int p);
 
@@ -334,7 +340,8 @@ enum heap_owner {
     HEAP_LATE,   /* red_zones.c: freed in the call that is under way */
 };
 
-/* Returns a block, zeroed but for HEAP_MALLOC. NULL = the heap is full, which is trouble, or damaged. */
+/* Returns a block, zeroed unless it is HEAP_MALLOC. NULL: the heap is full, which is a trouble; or, with
+ * zones, it is damaged or has no state. */
 void *heap_alloc(int p, size_t size, enum heap_owner owner);
 void heap_free(int p, void *memory, enum heap_owner owner);
 bool heap_clear(int p, size_t state_size); /* false: the state is too large, a trouble */
@@ -356,11 +363,11 @@ bool zones_clear(int p, size_t state_size);
 void *zones_alloc(int p, size_t size, enum heap_owner owner);
 void zones_free(int p, void *memory, enum heap_owner owner);
 
-/* Returns the size that a block was asked for with; 0 = there is no such block. */
+/* Returns the size that a block was asked for with; 0 also if the owner has no such block. */
 size_t zones_size(int p, const void *memory, enum heap_owner owner);
 
-/* Asked when a call ends: returns whether the bytes around the state and the blocks are as they must be. If
- * so, hands freed blocks back. If not, tells the offence; the caller lets the process crash. */
+/* Returns whether the bytes around the state and the blocks, and in free memory, are as they must be. If so,
+ * frees the HEAP_LATE blocks. If not, shows the offence. */
 bool zones_are_whole(int p);
 
 struct heap_use zones_use(int p);
@@ -376,11 +383,12 @@ enum {
 /* Fills the memory of the painted kinds in the heap of a process. */
 void zones_paint(int p);
 
-/* Fills the stack below the caller: with FRESH, or if PAINT_FRESH is painted, with `paint`. */
+/* Fills STACK_BYTES of the stack below the caller with FRESH; with `paint` if PAINT_FRESH is painted. */
 void zones_paint_stack(void);
 
-/* Returns whether memory after a step equals that after the painted run. Bytes that were moved and never
- * looked at may differ, and so may pointers to lent memory. */
+/* Returns whether `now`, the memory after the plain run, equals `painted`, that after the painted run.
+ * `paint` equals FRESH, FREED and ZONE here. Pointers to the same place of the two lent areas are equal
+ * too. */
 bool zones_same(const unsigned char *now, const unsigned char *painted, size_t size, unsigned char paint);
 
 /* Empties memory that may be damaged. */
@@ -397,17 +405,17 @@ bool timer_is_work(const struct timer *timer);
 bool timers_of_role(int p, enum ls_timer_role role);
 
 bool timer_is(const struct timer *timer, enum ls_timer_role role);
-/* Returns whether a timer may fire: it is due. Without a clock, furthermore
- * - LS_TIMER_WORK: something has changed since such a timer of the process fired last (D8);
- * - LS_TIMER_POLL, LS_TIMER_RENEWAL: something has changed since this timer fired;
- * - LS_TIMER_LEASE, LS_TIMER_PATIENCE: the events are there that the role names (recipe.h). */
+/* Returns whether a timer is due. Without a clock, furthermore:
+ * - LS_TIMER_WORK: whether the process is not tired (D8);
+ * - LS_TIMER_POLL, LS_TIMER_RENEWAL: whether the timer has not fired since repeats_forget();
+ * - LS_TIMER_LEASE, LS_TIMER_PATIENCE: whether the condition holds that recipe.h states for the role. */
 bool timer_may_fire(int p, const struct timer *timer);
-/* Returns whether a timer that timer_is_work() is armed, and waits for no event of its role. */
+/* Returns whether a timer is armed that timer_is_work() and that waits for no condition of its role. */
 bool timers_of_work(int p);
 bool timer_repeats(const struct timer *timer);
-/* Notes that a poll or renewal has fired: it may not fire again until repeats_forget(). */
+/* Notes that a poll or renewal has fired. Without a clock it may not fire again until repeats_forget(). */
 void repeats_note(int p, const struct ls_timer *timer);
-/* Lets the polls and renewals of a process fire again, because something has changed. */
+/* Lets the polls and renewals of a process fire again. */
 void repeats_forget(int p);
 void repeats_forget_all(void);
 /* Writes an id as ls_env_unique_id() does, with the counter 0. */
@@ -436,8 +444,8 @@ bool world_sets_no_data(const struct world_options *options);
 
 /* Returns a bit for each enum world_fault that the budgets still pay for. */
 unsigned action_faults_left(void);
-/* Takes a fault out of its budget, unless it is `due`: free. Does nothing if the budget is empty (a script's
- * fault), or for another action. */
+/* Takes a fault out of its budget. Does nothing if `due` (the fault is free), if the budget is empty, or if
+ * no budget pays for the action. */
 void action_pay(const struct action *action, bool due);
 /* Returns whether two acquires, or two releases, name the same locks in the same order. */
 bool action_same_locks(const struct action *a, const struct action *b);
