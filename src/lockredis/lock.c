@@ -12,12 +12,11 @@
  *             WAITING if an owner waits. LOST, or the belief is over: TAKING.
  * WAITING     a message, or the poll: TAKING. No owner waits any more: GIVING, or NONE.
  * HELD        release: GIVING, or TAKING for the next owner. A loss: TAKING, GIVING or NONE.
- * GIVING      LOST: GIVING again, but TAKING or WAITING if an owner waits and none leaves. LATER: GIVING
- *             again while an owner leaves, or while no owner waits and the lease may stand. Another reply:
- *             NONE; from there TAKING or WAITING, if an owner waits.
- * If the lease of a hold that is being released ends, its release ends with LS_EUNSURE. If no reply is
- * awaited then, TAKING and GIVING go on as after LOST. UNKNOWN leaves the stage, and the request is sent
- * again. */
+ * GIVING      LOST: GIVING again. LATER: GIVING again while an owner leaves, or while no owner waits and the
+ *             lease may stand. Another reply: NONE; from there TAKING or WAITING, if an owner waits.
+ * If the lease of a hold that is being released ends, its release ends with LS_EUNSURE. If no request was
+ * lost or is under way then, GIVING becomes TAKING or WAITING if an owner waits. UNKNOWN leaves the stage,
+ * and the request is sent again. */
 #include "lockredis/internal.h"
 
 #include <stddef.h>
@@ -138,9 +137,13 @@ static void pause(struct redis_lock *lock)
 }
 
 /* Enters the stage that the waiting owners need. Precondition: no owner holds or leaves, and no grant is
- * being confirmed. */
+ * being confirmed. If a GIVE was lost, GIVING goes on until one is answered: a late copy of it would delete
+ * the key of a hold with the same id. */
 static void choose(struct redis_lock *lock)
 {
+    if (lock->stage == STAGE_GIVING && lock->repeated) {
+        return;
+    }
     if (!is_waited_for(lock)) {
         lock->stands_back = false;
         if (lock->has && lock->stage != STAGE_GIVING) {
@@ -412,7 +415,7 @@ static void give_answered(struct redis_lock *lock, const struct lock_answer *ans
 {
     if (answer->kind == ANSWER_LOST) {
         lock->repeated = true;
-        lockredis_lock_go_on(lock);
+        lockredis_claim_answer_all(lock, true, LS_EBUSY);
         return;
     }
     bool repeats = lockredis_claim_first(lock, LEAVES) != NULL || (!is_waited_for(lock) && may_stand(lock));

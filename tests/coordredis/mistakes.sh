@@ -51,6 +51,7 @@ mistake hold_keeps_its_node keeps.scn request.c "if v~=ARGV[1] and v~=ARGV[2] th
 mistake at_most_one_holder no_fault.scn request.c "if v and v~=ARGV[2] then return {0,redis.call('pttl',KEYS[1])} end" ""
 mistake no_stale_effect threads.scn request.c "local token=redis.call('incr',KEYS[2])" "local token=tonumber(redis.call('get',KEYS[2]) or redis.call('incr',KEYS[2]))"
 mistake no_stale_effect again.scn lock.c "if (lock->granted || !lockredis_lock_has_id(lock->id))" "if (!lockredis_lock_has_id(lock->id))"
+mistake hold_keeps_its_node given_up_again.scn lock.c "if (lock->stage == STAGE_GIVING && lock->repeated) {" "if (lock->closing) {"
 mistake held_lease_is_renewed stops.scn lock.c 'ls_env_timer_start(env_of(lock), &lock->lease_timer, "lease"' 'ls_env_timer_start(env_of(lock), &lock->poll_timer, "poll"'
 mistake answers_have_reasons no_fault.scn lock.c "return lock->renews ? REQUEST_RENEW : REQUEST_NONE;" "return REQUEST_NONE;"
 mistake answers_have_reasons no_fault.scn lock.c "    case ANSWER_YES:

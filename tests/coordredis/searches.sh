@@ -16,7 +16,7 @@ counts()
 }
 
 expect 0 'redis_mutex' "$redis" list recipes
-for file in lost_reply late_request cut_off; do
+for file in lost_reply late_request cut_off release_lost_after_a_cancel; do
     expect 0 '1 passed, 0 failed' "$redis" run --verbose --recipe redis_mutex --out "$scratch/reports" "$here/$file.scn"
 done
 
@@ -30,6 +30,7 @@ same '27280 states, 84778 transitions' "$(counts short_of_memory.scn)" short_of_
 same '91546 states, 298498 transitions' "$(counts writes.scn)" writes.scn
 same '97628 states, 302530 transitions' "$(counts stops.scn)" stops.scn
 same '100914 states, 320534 transitions' "$(counts given_up.scn)" given_up.scn
+same '42591 states, 92731 transitions' "$(counts given_up_again.scn)" given_up_again.scn
 for file in two_clients twice keeps three_clients closes threads; do
     expect 3 '100 random schedules, which is no proof' "$redis" run --verbose --recipe redis_mutex --seeds 100 --strategy swarm --no-search "$here/$file.scn"
 done
