@@ -2,10 +2,15 @@
  * Copyright the lockstep authors */
 
 /* Abstract situations of a run, as coverage for a fuzzer: they may show that a run is new where its code
- * coverage does not. The situation of a process consists of the states of its recipe's attempts, the last
- * event of its link or session or its end, its best place in line, and the kind of the last fault. A mark
- * that the recipe reaches (<lockstep/sometimes.h>) is a situation too. Slots are counters of one byte; `slot`
- * may point to memory of the fuzzer. */
+ * coverage does not. The situation of a process consists of four things:
+ *
+ * - The states of its recipe's attempts.
+ * - The last event of its link or its session, or of its end.
+ * - Its best place in line.
+ * - The kind of the last fault.
+ *
+ * A mark that the recipe reaches (<lockstep/sometimes.h>) is a situation too. Slots are counters of one byte;
+ * `slot` may point to memory of the fuzzer. */
 #ifndef FUZZ_SITUATIONS_H
 #define FUZZ_SITUATIONS_H
 
