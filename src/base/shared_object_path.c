@@ -3,6 +3,8 @@
 
 #include "base/shared_object_path.h"
 
+#include "base/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -14,8 +16,13 @@ bool shared_is_path(const char *word)
 
 bool shared_file(const char *path, char file[SHARED_PATH_MAX + 3], char *why, size_t room)
 {
-    if (strlen(path) > SHARED_PATH_MAX || strpbrk(path, " \t\n") != NULL) {
-        snprintf(why, room, "a path of at most %d characters without spaces is needed", SHARED_PATH_MAX);
+    size_t size = strlen(path);
+    bool is_word = path[0] != '#' && strpbrk(path, " \n") == NULL && utf8_plain(path, size) == size;
+    if (size > SHARED_PATH_MAX || !is_word) {
+        snprintf(why, room,
+                 "a path of at most %d bytes is needed, without spaces and control characters, in UTF-8, and "
+                 "without a # at its beginning",
+                 SHARED_PATH_MAX);
         return false;
     }
     snprintf(file, SHARED_PATH_MAX + 3, "%s%s", strchr(path, '/') != NULL ? "" : "./", path);

@@ -14,8 +14,8 @@
 bool shared_is_path(const char *word);
 
 /* Writes the path for dlopen() to `file`: with a slash, so that only that path is tried. Returns false if the
- * path has more than SHARED_PATH_MAX bytes, or a blank, tab or line end, because a trace has it as one word.
- * Then `why`, of `room` bytes, is a clause with the reason. */
+ * path has more than SHARED_PATH_MAX bytes, or could not be a word of a trace: it has a space or a control
+ * character, is not UTF-8, or begins with '#'. Then `why`, of `room` bytes, is a clause with the reason. */
 bool shared_file(const char *path, char file[SHARED_PATH_MAX + 3], char *why, size_t room);
 
 #endif

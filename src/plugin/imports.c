@@ -89,12 +89,14 @@ static bool is_of_a_tool(const char *name)
 {
     static const char *const PREFIXES[] = {"__asan_", "__ubsan_", "__tsan_", "__sanitizer_",
                                            "__gcov_", "__llvm_",  "__afl_",  "_Unwind_"};
+    static const char NAMES[] = " __cxa_finalize __tls_get_addr __gmon_start__ _ITM_registerTMCloneTable"
+                                " _ITM_deregisterTMCloneTable ";
     for (size_t i = 0; i < sizeof PREFIXES / sizeof PREFIXES[0]; i++) {
         if (begins(name, PREFIXES[i])) {
             return true;
         }
     }
-    return strcmp(name, "__cxa_finalize") == 0 || strcmp(name, "__tls_get_addr") == 0;
+    return is_in(NAMES, name);
 }
 
 static bool is_of_a_client(const char *name)

@@ -83,9 +83,8 @@ const char *object_import(const struct object *object, int index)
     LS_ASSERT(index >= 0);
     for (int i = 1; section != NULL && name != NULL; i++) {
         name = symbol_at(object, section, &header, i, &symbol);
-        /* Weak symbols do not count: they may stay undefined, and compilers add some. */
         bool wanted =
-            name != NULL && symbol.st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol.st_info) == STB_GLOBAL;
+            name != NULL && symbol.st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol.st_info) != STB_LOCAL;
         if (wanted && index-- == 0) {
             return name;
         }

@@ -33,7 +33,7 @@ struct object;
 struct object *object_open(const char *path, char why[PLUGIN_WHY_MAX]);
 void object_close(struct object *object);
 
-/* Returns the index-th imported name that is not weak; NULL behind the last. It lives as long as the
+/* Returns the index-th imported name, also of a weak import; NULL behind the last. It lives as long as the
  * object. */
 const char *object_import(const struct object *object, int index);
 
@@ -57,8 +57,8 @@ const char *object_symbol(const struct object *object, uintptr_t offset);
 
 /* ---- imports.c: the functions that it may call ---- */
 
-/* Returns whether the object imports only names that a recipe may import; weak imports do not count. If not,
- * `why` names the first other one. */
+/* Returns whether the object imports only names that a recipe may import. If not, `why` names the first other
+ * one. */
 bool imports_allowed(const struct object *object, char why[PLUGIN_WHY_MAX]);
 
 /* Replaces malloc(), printf() and their like in the object, loaded at `base`, by functions of this program.

@@ -4,6 +4,7 @@
 #include "trace/file.h"
 
 #include "base/assert.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -32,6 +33,20 @@ static int count_lines(const char *text, size_t size)
     return lines;
 }
 
+/* Writes a name to the end of its line. Characters that a line of a trace cannot have become '?'. */
+static void write_name(FILE *file, const char *name)
+{
+    size_t size = strcspn(name, "\n");
+    utf8_put_plain(file, name, size);
+    while (name[size] != 0) {
+        fputc('?', file);
+        name += size + 1;
+        size = strcspn(name, "\n");
+        utf8_put_plain(file, name, size);
+    }
+    fputc('\n', file);
+}
+
 static const char *const SEEDS[] = {"", " given", " swept"};
 
 int trace_write(FILE *file, const struct trace *trace)
@@ -48,7 +63,8 @@ int trace_write(FILE *file, const struct trace *trace)
         LS_ASSERT(trace->properties <= TRACE_PROPERTIES_MAX);
         fprintf(file, "property %s %s\n", trace->property[i].name, trace->property[i].path);
     }
-    fprintf(file, "scenario %d %s\n", count_lines(trace->text, trace->text_size), trace->name);
+    fprintf(file, "scenario %d ", count_lines(trace->text, trace->text_size));
+    write_name(file, trace->name);
     write_text(file, trace->text, trace->text_size);
     fprintf(file, "choices %d\n", trace->choices);
     for (int i = 0; i < trace->choices; i++) {

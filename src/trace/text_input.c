@@ -108,6 +108,8 @@ static int read_all(struct input *input, FILE *file, size_t bytes_max, struct in
         capacity *= 2;
         char *larger = realloc(input->text, capacity + 1);
         if (!larger) {
+            free(input->text);
+            input->text = NULL;
             break;
         }
         input->text = larger;

@@ -132,12 +132,18 @@ build -DCALL_THREAD
 refused 'it calls pthread_create, which starts a thread or a process; a recipe runs in callbacks'
 build -DCALL_SIGNAL
 refused 'it calls signal, and a recipe may call zookeeper.h, <lockstep/env.h> and what looks at its arguments alone'
+build -DCALL_WEAK
+refused 'it calls system, which starts a thread or a process; a recipe runs in callbacks'
 build -DCALL_MISSING
 refused 'it calls zoo_there_is_no_such_function, which the simulated client does not have'
 build -DCALL_WAITING
 refused 'it calls zoo_get, which waits for its answer; a recipe runs in callbacks and calls zoo_aget'
 long=$scratch/$(printf 'x%.0s' {1..250})/r.so
-expect 2 'a path of at most 240 characters without spaces is needed' "$LOCKSTEP" check --recipe "$long" "$scenario"
+expect 2 'a path of at most 240 bytes is needed' "$LOCKSTEP" check --recipe "$long" "$scenario"
+# A trace has the path as a word of a line, so paths that would not be one are refused.
+for odd in '#r.so' $'r\r.so' $'r\xff.so' 'r s.so'; do
+    expect 2 'a path of at most 240 bytes is needed' "$LOCKSTEP" check --recipe "$odd" "$scenario"
+done
 
 caught CRASH 'crashes: SIGSEGV in '
 caught ABORT 'crashes: SIGABRT'

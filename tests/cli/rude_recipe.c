@@ -30,6 +30,9 @@ static volatile int a_hidden_variable;
 
 int pthread_create(void *thread, const void *attributes, void *fn, void *ctx);
 int zoo_there_is_no_such_function(zhandle_t *zh);
+#ifdef CALL_WEAK
+extern __typeof(system) system __attribute__((weak));
+#endif
 
 static void on_event(zhandle_t *zh, int type, int state, const char *path, void *ctx)
 {
@@ -125,6 +128,8 @@ static void misbehave(struct rude *rude)
     zoo_get(rude->zh, "/", 0, NULL, NULL, NULL);
 #elif defined CALL_MISSING
     zoo_there_is_no_such_function(rude->zh);
+#elif defined CALL_WEAK
+    system("true");
 #elif defined CALL_SIGNAL
     signal(SIGTERM, SIG_IGN);
 #elif defined CALL_THREAD

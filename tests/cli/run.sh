@@ -53,6 +53,12 @@ expect 1 "no_orphan_node is violated at step ${step% *} of ${step% *}" "$LOCKSTE
 cp "$scratch/output" "$scratch/first"
 expect 1 '' "$LOCKSTEP" replay "$trace"
 cmp "$scratch/first" "$scratch/output" || failed=1
+# A trace is read again whatever the name of its scenario is.
+odd=$scratch/$'two\nlines \xff.scn'
+cp "$scratch/lost.scn" "$odd"
+"${run[@]}" --recipe broken-no-protection "$odd" >"$scratch/output" || true
+trace_of_odd=$(sed -n 's/^replay: .* replay //p' "$scratch/output")
+expect 1 'no_orphan_node is violated at step ' "$LOCKSTEP" replay "$trace_of_odd"
 # The name of a trace is made of its contents.
 same "$trace" "$("${run[@]}" --recipe broken-no-protection "$scratch/lost.scn" | sed -n 's/^replay: .* replay //p')" \
     'the same failure again'

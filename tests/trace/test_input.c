@@ -4,8 +4,10 @@
 /* Text from outside is checked, cut into words, and complained about with its place. */
 #include "trace/text_input.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,20 @@
 #include <cmocka.h>
 
 #define LIMIT 1000
+
+static bool no_memory; /* realloc() fails */
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    if (no_memory) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return __real_realloc(memory, size);
+}
 
 static void expect_refused(const char *bytes, size_t size, const char *complaint)
 {
@@ -147,12 +163,35 @@ static void reads_files(void **state)
     assert_string_equal(error.text, "/:1:1: expected a readable file, found 'Is a directory'");
 }
 
+/* A file for which memory is too short is not read in part. */
+static void takes_no_part_of_a_file(void **state)
+{
+    (void)state;
+    struct input input;
+    struct input_error error;
+    char path[] = "/tmp/lockstep-input-XXXXXX", bytes[10000];
+    int file = mkstemp(path);
+    memset(bytes, '\n', sizeof bytes);
+    assert_int_equal(write(file, bytes, sizeof bytes), sizeof bytes);
+    close(file);
+    no_memory = true;
+    int rc = input_load(&input, path, sizeof bytes, &error);
+    no_memory = false;
+    unlink(path);
+    assert_int_equal(rc, -1);
+    assert_non_null(strstr(error.text, "expected a readable file, found 'Cannot allocate memory'"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_is_no_text), cmocka_unit_test(takes_utf8),
-        cmocka_unit_test(reads_lines_and_words),   cmocka_unit_test(counts_from_where_it_lies),
-        cmocka_unit_test(quotes_what_was_found),   cmocka_unit_test(reads_files),
+        cmocka_unit_test(takes_no_part_of_a_file),
+        cmocka_unit_test(refuses_what_is_no_text),
+        cmocka_unit_test(takes_utf8),
+        cmocka_unit_test(reads_lines_and_words),
+        cmocka_unit_test(counts_from_where_it_lies),
+        cmocka_unit_test(quotes_what_was_found),
+        cmocka_unit_test(reads_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
