@@ -47,8 +47,8 @@ bool live_is_wanted(const struct search *search)
 static void give_up(struct live *live, const char *why)
 {
     snprintf(live->why, sizeof live->why, "who waits for ever is not judged: %s", why);
-    snprintf(live->outer->unjudged, sizeof live->outer->unjudged, "%s", live->why);
-    live->outer->limit = live->outer->unjudged;
+    snprintf(live->outer->limit_text, sizeof live->outer->limit_text, "%s", live->why);
+    live->outer->limit = live->outer->limit_text;
 }
 
 static bool build(struct live *live, const struct explore_options *options)

@@ -53,7 +53,7 @@ struct search {
     bool path_rests; /* the violation shows when the end of the path is judged at rest */
     bool
         circles; /* liveness is violated: there is no path, and the run is recorded already, see liveness.h */
-    char unjudged[200]; /* text that `limit` may point to */
+    char limit_text[256]; /* text that `limit` may point to */
 };
 
 /* Returns true if an action has TRAIT_MOVES. Otherwise the world may be at rest. */

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,11 +47,11 @@ struct share {
     uint64_t earlier_unrenamed;
     pid_t pid[EXPLORE_WORKERS_MAX];
     /* The members from `violated` to `path_length`, and `path`, say how the search ended: a failed check
-     * counts before a violation, the first violation before a limit. `limit` points to a text that is at one
-     * address in all workers. */
+     * counts before a violation, the first violation before a limit. `limit` is a copy, "" for none: the text
+     * of a limit may lie in memory that each worker has for itself. */
     bool fresh; /* no checkpoint is continued; set before the workers begin */
     bool violated, path_rests;
-    const char *limit;
+    char limit[sizeof((struct search *)0)->limit_text];
     char wrong[sizeof((struct search *)0)->wrong];
     uint64_t wrong_step;
     uint64_t path_length;
@@ -291,6 +292,18 @@ static void keep_now_and_then(struct search *search)
 
 /* ---- a worker ---- */
 
+static void note_limit(struct share *share, const char *limit)
+{
+    snprintf(share->limit, sizeof share->limit, "%s", limit);
+}
+
+/* Returns whether the search has found a violation, and its path fits into memory. */
+static bool has_path(const struct search *search)
+{
+    bool is_there = search->path != NULL || search->path_length == 0;
+    return search->violated && is_there && search->path_length <= PATH_MAX_ACTIONS;
+}
+
 static void tell_end(struct share *share, const struct search *search)
 {
     if (!search->violated && search->limit == NULL && search->wrong[0] == 0) {
@@ -300,15 +313,16 @@ static void tell_end(struct share *share, const struct search *search)
     if (search->wrong[0] != 0) {
         memcpy(share->wrong, search->wrong, sizeof share->wrong);
         share->wrong_step = search->wrong_step;
-    } else if (search->violated && !share->violated && search->path_length <= PATH_MAX_ACTIONS) {
+    } else if (has_path(search) && !share->violated) {
         share->violated = true;
         share->path_rests = search->path_rests;
         share->path_length = search->path_length;
-        if (search->path != NULL) {
+        if (search->path_length > 0) {
             memcpy(share->path, search->path, search->path_length * sizeof *search->path);
         }
     } else if (!share->violated) {
-        share->limit = search->limit != NULL ? search->limit : "a path is too long to be told";
+        note_limit(share,
+                   search->limit != NULL ? search->limit : "a path is too long for the memory there is");
     }
     end_search(share);
     pthread_mutex_unlock(&share->mutex);
@@ -443,13 +457,15 @@ static void lead(struct search *search)
         keep_now_and_then(search);
         if (search->options->stop != NULL && *search->options->stop != 0 && !share_is_over(share)) {
             pthread_mutex_lock(&share->mutex);
-            share->limit = share->limit != NULL ? share->limit : "interrupted";
+            if (share->limit[0] == 0) {
+                note_limit(share, "interrupted");
+            }
             end_search(share);
             pthread_mutex_unlock(&share->mutex);
         }
     }
     sum_up(search);
-    if (share->limit != NULL && !share->violated && share->wrong[0] == 0 && checkpoint_is_wanted(search)) {
+    if (share->limit[0] != 0 && !share->violated && share->wrong[0] == 0 && checkpoint_is_wanted(search)) {
         keep(search);
     }
 }
@@ -463,7 +479,8 @@ static void conclude(struct search *search)
     search->path_rests = share->path_rests;
     memcpy(search->wrong, share->wrong, sizeof search->wrong);
     search->wrong_step = share->wrong_step;
-    search->limit = share->violated ? NULL : share->limit;
+    memcpy(search->limit_text, share->limit, sizeof search->limit_text);
+    search->limit = share->violated || share->limit[0] == 0 ? NULL : search->limit_text;
     for (int w = 0; w < share->workers; w++) {
         search_merge_stats(&search->run->stats, &share->member[w].stats);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A recipe that does what no recipe may, for tests/cli/plugin.sh: RUDE says what, at the second acquire of a process. Without it
+/* A recipe that does what no recipe may, for tests/cli/plugin.sh and workers.sh: RUDE says what, at the second acquire of a process. Without it
  * it grants everything at once, and asks nobody. */
 #include <lockstep/recipe.h>
 #include <lockstep/sometimes.h>
@@ -130,6 +130,8 @@ static void misbehave(struct rude *rude)
     zoo_there_is_no_such_function(rude->zh);
 #elif defined CALL_WEAK
     system("true");
+#elif defined FILL_THE_HEAP
+    rude->text = malloc(1 << 20);
 #elif defined CALL_SIGNAL
     signal(SIGTERM, SIG_IGN);
 #elif defined CALL_THREAD

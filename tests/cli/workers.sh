@@ -51,6 +51,13 @@ ended 4 'a search whose worker is killed'
 same '  the worker died: Killed' "$(sed -n 2p "$scratch/out")" 'the reason'
 same '0 passed, 1 failed' "$(tail -n 1 "$scratch/out")" 'last line with a killed worker'
 
+# The limit that one of several workers meets is told with its reason.
+cc -std=c11 -D_GNU_SOURCE -w -fPIC -shared -DFILL_THE_HEAP -Iinclude -o "$scratch/recipe.so" tests/cli/rude_recipe.c
+printf 'world used\nmutex /locks/x\nprocess a b: acquire release acquire release\nproperties release_matches_acquire\n----\n' \
+    >"$scratch/full.scn"
+expect 3 '  limit: the heap of a process is full' "$LOCKSTEP" check --workers 2 --no-layers --recipe "$scratch/recipe.so" \
+    --verbose --out "$scratch/reports" "$scratch/full.scn"
+
 start
 kill -KILL "$leader"
 ended 4 'a search whose leader is killed'
