@@ -62,10 +62,12 @@ static enum explain_result shrink(const struct trace *trace, const char *propert
         return EXPLAIN_DONE;
     }
     *is_shorter = trace_read_bytes(shorter, trace->input.name, shrunk.bytes, shrunk.size, error) == 0;
-    e->shrunk = shrunk.after.steps < shrunk.before.steps;
-    e->shrink_ended = result == SHRINK_LIMIT;
-    e->minimal = result == SHRINK_DONE;
-    e->steps_before = shrunk.before.steps;
+    if (*is_shorter) {
+        e->shrunk = shrunk.after.steps < shrunk.before.steps;
+        e->shrink_ended = result == SHRINK_LIMIT;
+        e->minimal = result == SHRINK_DONE;
+        e->steps_before = shrunk.before.steps;
+    }
     free(shrunk.bytes);
     return EXPLAIN_DONE;
 }

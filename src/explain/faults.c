@@ -283,5 +283,8 @@ void explain_faults(struct explain_case *c, struct explanation *e, struct future
     if (e->cause == EXPLAIN_ANY) {
         decide(c, e, choice, bounds, true);
     }
+    if (e->cause == EXPLAIN_ANY && e->none.answer != FUTURES_NONE) {
+        e->cause = EXPLAIN_UNKNOWN; /* no fault at all may be needed */
+    }
     postpone(c, e, choice, bounds);
 }

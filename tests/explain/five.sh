@@ -27,6 +27,32 @@ same "$("$LOCKSTEP" explain "$trace")" "$("$LOCKSTEP" explain - <"$trace")" 'the
 expect 0 "this fault decided" "$LOCKSTEP" explain --no-shrink "$scratch/short.trace"
 expect 0 "it mattered: without it, no run breaks the promise" "$LOCKSTEP" explain --no-shrink "$trace"
 
+# Either of two losses is enough. That some fault was needed is said only if the search without any has come to its end.
+cat >"$scratch/two.scn" <<'SCENARIO'
+world used
+mutex /locks/x
+process a b c
+
+c acquire
+settle
+c release
+settle
+a acquire
+before deliver a create-reply
+cut a
+b acquire
+before deliver b create-reply
+cut b
+settle
+rest
+----
+SCENARIO
+"$LOCKSTEP" run --quiet --recipe broken-no-protection --no-shrink --out "$scratch/two" "$scratch/two.scn" >/dev/null || true
+either=("$LOCKSTEP" explain --no-shrink --property no_orphan_node)
+expect 0 'some fault was needed, and no single one: the others do as well' "${either[@]}" "$scratch"/two/*.trace
+expect 3 "the fault that mattered
+  not decided" "${either[@]}" --max-states 400 "$scratch"/two/*.trace
+
 # A directed run, with a clock; and one of a random schedule.
 cat >"$scratch/lost.scn" <<'SCENARIO'
 world used
