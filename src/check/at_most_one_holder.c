@@ -11,8 +11,9 @@
  *     use a list later than the server read it. So nodes that were not admitted when they were deleted are
  *     kept (RECORD_LATE).
  *   - If a request of some process deletes the node of a hold while its session lives, or a server loses it,
- *     the hold goes on. The node is kept as a ghost (GHOST_HELD) until RELEASED (depth 0), HOLD_LOST, LOST or
- *     the end of the session. A grant that this hold excludes is two holders at once.
+ *     the hold goes on. The node is kept as a ghost (GHOST_HELD) until the hold or its session ends. A hold
+ *     ends by RELEASED (depth 0), REFUSED (LS_ELOST), HOLD_LOST, LOST or LOCK_CLOSED. A grant that this hold
+ *     excludes is two holders at once.
  *
  * Claim. No two grants that exclude each other overlap while their nodes exist.
  *
@@ -247,6 +248,11 @@ static bool is_loss_told(const struct check_record *ghost, const struct event *e
     return ghost->process == event->process && (ghost->flags & GHOST_HELD);
 }
 
+static bool is_lock_closed(const struct check_record *ghost, const struct event *event)
+{
+    return ghost->lock == event->lock && is_loss_told(ghost, event) && event->rc == 0;
+}
+
 static bool is_session_over(const struct check_record *ghost, const struct event *event)
 {
     return ghost->by_session == event->session && (ghost->flags & GHOST_HELD);
@@ -266,7 +272,8 @@ static void forget_hold(struct check_table *table, const struct event *event)
     const struct check_record *claim = ledger_claim(table, event);
     struct check_record *ghost =
         claim ? table_get_exact(table, RECORD_GHOST, event->lock, event->process, 0, claim->czxid) : NULL;
-    if (ghost && (ghost->flags & GHOST_HELD) && event->depth == 0) /* not an inner release */
+    bool over = event->kind == EVENT_REFUSED ? event->rc == CODE_LOST : event->depth == 0;
+    if (ghost && (ghost->flags & GHOST_HELD) && over) /* not an inner release */
         table_drop(table, ghost);
 }
 
@@ -322,8 +329,12 @@ static void observe(struct check_table *table, const struct check_context *conte
         remember_ghost(table, context, event);
         break;
     case EVENT_RELEASED:
+    case EVENT_REFUSED:
     case EVENT_HOLD_LOST:
         forget_hold(table, event);
+        break;
+    case EVENT_LOCK_CLOSED:
+        drop_ghosts(table, event, RECORD_GHOST, is_lock_closed);
         break;
     case EVENT_LOST:
         drop_ghosts(table, event, RECORD_GHOST, is_loss_told);
@@ -353,8 +364,8 @@ const struct property check_at_most_one_holder = {
     .modes = PROPERTY_ALWAYS,
     .wants = EVENT_BIT(EVENT_GRANTED) | EVENT_BIT(EVENT_FAILED) | EVENT_BIT(EVENT_NODE_DELETED) |
              EVENT_BIT(EVENT_RELEASED) | EVENT_BIT(EVENT_LOST) | EVENT_BIT(EVENT_HOLD_LOST) |
-             EVENT_BIT(EVENT_SESSION_CLOSING) | EVENT_BIT(EVENT_CAPACITY) | EVENT_BIT(EVENT_EXPIRED) |
-             EVENT_BIT(EVENT_CRASHED),
+             EVENT_BIT(EVENT_REFUSED) | EVENT_BIT(EVENT_LOCK_CLOSED) | EVENT_BIT(EVENT_SESSION_CLOSING) |
+             EVENT_BIT(EVENT_CAPACITY) | EVENT_BIT(EVENT_EXPIRED) | EVENT_BIT(EVENT_CRASHED),
     .needs = CHECK_NEEDS_CLAIMS | CHECK_NEEDS_NODES,
     .records_per_contender = 2,
     .observe = observe,

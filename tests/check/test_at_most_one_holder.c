@@ -281,18 +281,38 @@ static void grant_without_a_token_may_stand_on_another_node(void **state)
 
 static void hold_that_ended_is_not_beside(void **state)
 {
-    static const enum event_kind ends[] = {EVENT_RELEASED, EVENT_LOST, EVENT_SESSION_CLOSING, EVENT_EXPIRED,
-                                           EVENT_CRASHED};
+    static const struct event ends[] = {
+        {.kind = EVENT_RELEASED},  {.kind = EVENT_REFUSED, .rc = CODE_LOST},
+        {.kind = EVENT_HOLD_LOST}, {.kind = EVENT_LOCK_CLOSED},
+        {.kind = EVENT_LOST},      {.kind = EVENT_SESSION_CLOSING},
+        {.kind = EVENT_EXPIRED},   {.kind = EVENT_CRASHED},
+    };
     struct judge judge;
     (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct event end = ends[i];
+        end.process = A;
+        end.session = SESSION(A);
         rob(&judge, 1 + A);
-        if (ends[i] == EVENT_RELEASED)
-            released(&judge, A);
-        else
-            on(&judge, ends[i], A);
+        show(&judge, end);
         granted(&judge, B, 11);
         assert_verdict(&judge, CHECK_HOLDS);
+        judge_close(&judge);
+    }
+}
+
+/* A release that is refused for another reason, and a close that fails, end no hold. */
+static void hold_that_goes_on_is_beside(void **state)
+{
+    static const struct event others[] = {{.kind = EVENT_REFUSED, .process = A, .rc = -13},
+                                          {.kind = EVENT_LOCK_CLOSED, .process = A, .rc = -3}};
+    struct judge judge;
+    (void)state;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        rob(&judge, 1 + A);
+        show(&judge, others[i]);
+        granted(&judge, B, 11);
+        assert_violated(&judge, EVENT_GRANTED, "process 1 was granted lock 0 while process 0 holds it");
         judge_close(&judge);
     }
 }
@@ -348,6 +368,7 @@ int main(void)
         cmocka_unit_test(grant_on_a_deleted_node_beside_a_hold_is_violated),
         cmocka_unit_test(grant_without_a_token_may_stand_on_another_node),
         cmocka_unit_test(hold_that_ended_is_not_beside),
+        cmocka_unit_test(hold_that_goes_on_is_beside),
         cmocka_unit_test(node_that_the_operator_deleted_is_no_hold),
         cmocka_unit_test(without_grants_it_is_not_judged),
     };

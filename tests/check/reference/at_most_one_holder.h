@@ -64,9 +64,11 @@ static enum remains remains_of(const struct trace_list *list, int k, int i)
             continue;
         bool over = event->kind == EVENT_EXPIRED || ends_process(event, node->process);
         bool given_back =
-            (event->kind == EVENT_RELEASED || event->kind == EVENT_HOLD_LOST) && event->code == 0;
+            ((event->kind == EVENT_RELEASED || event->kind == EVENT_HOLD_LOST) && event->code == 0) ||
+            (event->kind == EVENT_REFUSED && event->code == CODE_LOST);
+        bool closed = event->kind == EVENT_LOCK_CLOSED && event->code == 0;
         int grant = given_back ? holding(list, m, 0, event->process, event->owner) : -1;
-        bool ends = event->kind == EVENT_LOST || (grant >= 0 && node_of(list, grant) == node->zxid);
+        bool ends = event->kind == EVENT_LOST || closed || (grant >= 0 && node_of(list, grant) == node->zxid);
         if (taken && event->kind == EVENT_GRANTED && !is_deeper(list, m) && event->zxid == node->zxid)
             remains = REMAINS_HELD;
         bool unawaited = is_answer(event) && !waits(list, m + 1, 0, node->process);
