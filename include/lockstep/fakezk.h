@@ -393,7 +393,8 @@ uint32_t fakezk_next_kind(int client, int handle);
 /* Returns the time in ms, 0 without a clock. */
 int32_t fakezk_now_ms(void);
 
-/* Moves the fake's own clock forward. It has one if `now_ms` of the options is NULL. */
+/* Moves the fake's own clock forward. The fake has one if `timed` of the options is set, and `now_ms` is
+ * NULL. */
 void fakezk_advance(int32_t to_ms);
 
 /* Returns the next moment after now at which something of the ensemble becomes possible or due, or

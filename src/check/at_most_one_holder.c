@@ -342,7 +342,7 @@ static void observe(struct check_table *table, const struct check_context *conte
     case EVENT_SESSION_CLOSING:
         drop_ghosts(table, event, RECORD_GHOST, is_session_over);
         break;
-    case EVENT_EXPIRED: /* a grant by such a node is now one by a node of another session */
+    case EVENT_EXPIRED: /* its session has ended: no grant may rest on its nodes any more */
     case EVENT_CRASHED:
         table_drop_process(table, RECORD_GHOST, event->process);
         table_drop_process(table, RECORD_LATE, event->process);

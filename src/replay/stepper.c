@@ -284,7 +284,8 @@ void stepper_close(struct stepper *stepper)
 
 /* ---- behind the end of the list ---- */
 
-/* Finds the first enabled action of a program that no budget pays for, or else the first end of a fault. */
+/* Finds the first enabled action of a program that no budget pays for, or else the first enabled action for
+ * which world_is_healing() is true. */
 static bool find_listed(const struct stepper *stepper, struct action *out)
 {
     static struct action enabled[WORLD_ACTIONS_MAX];

@@ -163,7 +163,8 @@ static inline struct canon_record *records_of(const struct canon_part *part)
     return (struct canon_record *)(void *)((unsigned char *)values_of(part) + values_bytes(part));
 }
 
-/* Returns a hash of the part and the present numbers of its words, from which its ranks follow. */
+/* Returns a hash of the part and of the words in which it has numbers. These words have the numbers of all
+ * parts, and the part's ranks follow from them. */
 static inline uint64_t canon_part_key(const struct canon_part *part, const struct word_keys *keys)
 {
     unsigned whole = part->words & ((1u << CANON_ATTEMPT) - 1);
