@@ -264,6 +264,7 @@ struct ls_session {
     uint8_t stuck : 1;         /* on loan: the server refused to remove a node of this session */
     uint8_t closing : 1;       /* a thread is in ls_session_close() */
     uint8_t dying : 1;         /* a server has answered that the ZooKeeper session is over */
+    uint8_t told_link : 2;     /* an enum lock_link: what listeners were told of the link last */
     uint8_t assumed : 1;       /* on loan: zoo_state() said connected, and no event has said so yet */
 };
 

@@ -357,6 +357,14 @@ int lock_multi_send(const struct ls_session *session, int count, const zoo_op_t 
 
 /* ---- delivery.c ---- */
 
+/* The link of a session, as its events tell it to listeners. */
+enum lock_link {
+    LOCK_LINK_NONE, /* no ZooKeeper session */
+    LOCK_LINK_UP,
+    LOCK_LINK_DOWN,
+    LOCK_LINK_READ_ONLY,
+};
+
 /* - lock_queue_ref(): converts a pointer to constant data, or NULL, to a distance that does not depend on the
  *   load address.
  * - lock_queue_deref(): converts the distance to the pointer. */

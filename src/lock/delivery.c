@@ -53,14 +53,37 @@ static void drop_last_event(struct ls_session *session, int count)
     session->events &= ~(15u << ((count - 1) * EVENT_BITS));
 }
 
-/* Returns whether an event undoes the last one, which is undelivered: then neither is delivered. Without
- * READ_ONLY, this bounds the queue: at most four events remain, such as SUSPENDED LOST CONNECTED SUSPENDED,
- * and one that ends the session. */
-static bool cancels(uint32_t last, enum ls_session_event event)
+static enum lock_link link_after(enum ls_session_event event)
 {
-    return (last == LS_SESSION_SUSPENDED && event == LS_SESSION_RECONNECTED) ||
-           (last == LS_SESSION_RECONNECTED && event == LS_SESSION_SUSPENDED) ||
-           (last == LS_SESSION_CONNECTED && event == LS_SESSION_LOST);
+    switch (event) {
+    case LS_SESSION_CONNECTED:
+    case LS_SESSION_RECONNECTED:
+        return LOCK_LINK_UP;
+    case LS_SESSION_SUSPENDED:
+        return LOCK_LINK_DOWN;
+    case LS_SESSION_READ_ONLY:
+        return LOCK_LINK_READ_ONLY;
+    default:
+        return LOCK_LINK_NONE;
+    }
+}
+
+/* Returns whether an event changes the link within a session. */
+static bool is_of_link(uint32_t event)
+{
+    return event == LS_SESSION_SUSPENDED || event == LS_SESSION_RECONNECTED || event == LS_SESSION_READ_ONLY;
+}
+
+/* Returns whether an event undoes the last one, which is undelivered: then neither is delivered. The link
+ * changes by way of LOCK_LINK_DOWN, so at most six events remain, such as SUSPENDED READ_ONLY LOST CONNECTED
+ * SUSPENDED READ_ONLY, and one that ends the session. */
+static bool cancels(const struct ls_session *session, int count, enum ls_session_event event)
+{
+    uint32_t last = last_event(session, count), before = last_event(session, count - 1);
+    enum lock_link link =
+        count > 1 ? link_after((enum ls_session_event)before) : (enum lock_link)session->told_link;
+    return (last == LS_SESSION_CONNECTED && event == LS_SESSION_LOST) ||
+           (is_of_link(last) && is_of_link(event) && link_after(event) == link);
 }
 
 void lock_queue_event(struct ls_session *session, enum ls_session_event event)
@@ -75,13 +98,12 @@ void lock_queue_event(struct ls_session *session, enum ls_session_event event)
     uint32_t last = last_event(session, count);
     if (event == LS_SESSION_LOST && session->told_id != session->id) {
         /* CONNECTED of this session is undelivered. Neither it nor the events behind it are told. */
-        while (count && (last == LS_SESSION_SUSPENDED || last == LS_SESSION_RECONNECTED ||
-                         last == LS_SESSION_READ_ONLY)) {
+        while (count && is_of_link(last)) {
             drop_last_event(session, count--);
             last = last_event(session, count);
         }
     }
-    if (cancels(last, event)) {
+    if (count && cancels(session, count, event)) {
         drop_last_event(session, count);
         return;
     }
@@ -107,6 +129,7 @@ static void deliver_event(struct ls_session *session)
 {
     enum ls_session_event event = (enum ls_session_event)(session->events & 15u);
     session->events >>= EVENT_BITS;
+    session->told_link = (uint8_t)link_after(event) & 3u;
     if (event == LS_SESSION_CONNECTED)
         session->told_id = session->id;
     int64_t id = session->told_id;

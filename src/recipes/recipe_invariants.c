@@ -218,6 +218,21 @@ static const char *belief_not_normal(const struct ls_session *session)
     return NULL;
 }
 
+/* Returns what listeners know of the link of a session if no event is undelivered. */
+static enum lock_link link_of(const struct ls_session *session)
+{
+    switch ((enum ls_session_state)session->state) {
+    case LS_STATE_CONNECTED:
+        return LOCK_LINK_UP;
+    case LS_STATE_SUSPENDED:
+        return session->id ? LOCK_LINK_DOWN : (enum lock_link)session->told_link;
+    case LS_STATE_READ_ONLY:
+        return LOCK_LINK_READ_ONLY;
+    default:
+        return LOCK_LINK_NONE;
+    }
+}
+
 static const char *ended_not_normal(const struct ls_session *session)
 {
     NORMAL(lock_session_is_open(session) || !session->id);
@@ -227,6 +242,7 @@ static const char *ended_not_normal(const struct ls_session *session)
     NORMAL(session->state != LS_STATE_CONNECTED || (session->id && session->zh));
     NORMAL(session->told_id == session->id || session->state > LS_STATE_SUSPENDED);
     NORMAL(session->state != LS_STATE_LOST || !session->told_id);
+    NORMAL(session->told_link == link_of(session));
     NORMAL(session->state == LS_STATE_LOST || !session->reopen_timer.armed);
     NORMAL(session->state != LS_STATE_LOST || session->reopen_timer.armed || session->retry_timer.armed ||
            session->loan);

@@ -596,6 +596,38 @@ static void a_change_and_its_undoing_are_no_news(void **state)
     piled(lost, "a granted; a suspended; a lost");
 }
 
+/* However often the link changes while a callback runs, the loss behind the changes is told. */
+static void changes_of_the_link_crowd_out_no_loss(void **state)
+{
+    (void)state;
+    int flapping[22], count = 0;
+    while (count < 20) {
+        flapping[count++] = ZOO_CONNECTING_STATE;
+        flapping[count++] = ZOO_READONLY_STATE;
+    }
+    flapping[count++] = ZOO_EXPIRED_SESSION_STATE;
+    flapping[count] = 0;
+    piled(flapping, "a granted; a suspended; a read-only; a lost");
+}
+
+/* Listeners were told of a read-only server last. So a broken link and its return are news. */
+static void a_link_that_is_better_than_told_is_news(void **state)
+{
+    (void)state;
+    one();
+    struct probe *probe = stage_probe(0);
+    raise_state(0, ZOO_CONNECTING_STATE);
+    raise_state(0, ZOO_READONLY_STATE);
+    told("a suspended; a read-only");
+    probe->session.delivering = 1; /* a callback is running on another thread */
+    raise_state(0, ZOO_CONNECTING_STATE);
+    raise_state(0, ZOO_CONNECTED_STATE);
+    probe->session.delivering = 0;
+    raise_state(0, ZOO_CONNECTED_STATE); /* no news, but the callbacks run */
+    told("a suspended; a reconnected");
+    stage_end();
+}
+
 static void a_session_that_comes_and_goes_untold_is_not_told(void **state)
 {
     (void)state;
@@ -1069,6 +1101,8 @@ int main(void)
         cmocka_unit_test(blocking_calls_in_callbacks_are_refused),
         cmocka_unit_test(a_listener_that_is_removed_while_events_are_told_hears_nothing),
         cmocka_unit_test(a_change_and_its_undoing_are_no_news),
+        cmocka_unit_test(changes_of_the_link_crowd_out_no_loss),
+        cmocka_unit_test(a_link_that_is_better_than_told_is_news),
         cmocka_unit_test(a_session_that_comes_and_goes_untold_is_not_told),
         cmocka_unit_test(a_death_before_the_grant_is_told_is_the_answer),
         cmocka_unit_test(progress_begins_the_count_of_failures_anew),
