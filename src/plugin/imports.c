@@ -130,8 +130,7 @@ static bool refuse(const char *name, char why[PLUGIN_WHY_MAX])
 }
 
 /* Refuses a function that dlsym() finds neither in this program nor in its libraries. Refuses a function with
- * an asynchronous twin, because it blocks: zoo_get() has the twin zoo_aget(). The twin's name has an "a"
- * behind the first "_". */
+ * an asynchronous twin, because it blocks. The twin's name has an "a" behind the first "_". */
 static bool is_client_call_allowed(const char *name, char why[PLUGIN_WHY_MAX])
 {
     char twin[64];
