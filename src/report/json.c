@@ -49,14 +49,13 @@ static bool add_message(cJSON *object, const struct outcome *outcome)
     return cJSON_AddStringToObject(object, "message", text) != NULL;
 }
 
-static bool add_trace(cJSON *object, const struct outcome *outcome)
+static bool add_trace(cJSON *object, const struct report_context *context, const struct outcome *outcome)
 {
-    char line[OUTCOME_TRACE_MAX + 32];
+    char line[OUTCOME_TRACE_MAX * 2];
     if (!outcome->trace[0]) {
         return cJSON_AddNullToObject(object, "trace") && cJSON_AddNullToObject(object, "replay");
     }
-    int size = snprintf(line, sizeof line, "lockstep replay %s", outcome->trace);
-    LS_ASSERT(size > 0 && (size_t)size < sizeof line);
+    snprintf(line, sizeof line, "%s replay %s", context->program, outcome->trace);
     return cJSON_AddStringToObject(object, "trace", outcome->trace) &&
            cJSON_AddStringToObject(object, "replay", line);
 }
@@ -199,8 +198,9 @@ static bool fill(cJSON *object, const struct report_context *context, const stru
            cJSON_AddNumberToObject(object, "depth", (double)outcome->depth) &&
            cJSON_AddNumberToObject(object, "seconds", item->seconds) &&
            cJSON_AddNumberToObject(object, "schedules", (double)outcome->runs) &&
-           add_not_tried(object, item) && add_trace(object, outcome) && add_shrunk(object, outcome) &&
-           add_message(object, outcome) && add_violations(object, context, item) &&
+           add_not_tried(object, item) && add_trace(object, context, outcome) &&
+           add_shrunk(object, outcome) && add_message(object, outcome) &&
+           add_violations(object, context, item) &&
            (!item->coverage || report_json_coverage(object, item->recipe, item->coverage));
 }
 

@@ -36,7 +36,7 @@ for name in properties judged transitions depth seconds bytes_per_state replay m
 done
 same '"holds"' "$(field 3 at_most_one_holder)" 'a property that was judged'
 [[ $(field 2 trace) == "\"$scratch/reports/"*.trace\" ]] || { echo "trace: $(field 2 trace)"; failed=1; }
-same "\"lockstep replay $(field 2 trace | tr -d '"')\"" "$(field 2 replay)" 'the line to paste'
+same "\"$LOCKSTEP replay $(field 2 trace | tr -d '"')\"" "$(field 2 replay)" 'the line to paste'
 
 grep -q '<testsuite name="lockstep" tests="3" failures="1" errors="0" skipped="0">' "$scratch/junit.xml" ||
     { cat "$scratch/junit.xml"; failed=1; }
