@@ -148,8 +148,8 @@ struct ls_session_options {
     uint32_t margin_percent;
 
     /* False: while a lock is held and the link is up, the session sends a sync about each sixth of the
-     * timeout, which renews the belief. True: the session sends no such sync. The belief ends if the process
-     * sends no other write or sync within the margin. */
+     * timeout, which renews the belief. True: the session sends no such sync. The belief ends if no create,
+     * delete or sync of its locks is sent within the margin and answered. */
     bool no_refresh;
 
     bool read_only; /* read-only servers are accepted (ZOO_READONLY) */
