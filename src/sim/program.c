@@ -184,9 +184,9 @@ int world_program_step(struct world *world, const struct action *action)
     return step;
 }
 
-/* Returns whether a step is to be passed over. The recipe cannot close, revoke or resize as it asks. Or one
- * of its locks is closed; of an open: is open. Or, of a write or of a release without `anyway`, its lock is
- * not held. */
+/* Returns whether a step is to be passed over. The recipe cannot close, revoke, resize or guard a write as it
+ * asks. Or one of its locks is closed; of an open: is open. Or, of a write or of a release without `anyway`,
+ * its lock is not held. */
 static bool is_void(int p, const struct action *op)
 {
     const struct ls_recipe *recipe = the_world.options.recipe;
@@ -201,6 +201,9 @@ static bool is_void(int p, const struct action *op)
     }
     if (op->kind == ACTION_RESIZE) {
         return !recipe_can_resize(recipe);
+    }
+    if (op->kind == ACTION_WRITE && op->guarded != 0 && !recipe_can_guard(recipe)) {
+        return true;
     }
     if (op->kind != ACTION_WRITE && (op->kind != ACTION_RELEASE || op->anyway != 0)) {
         return false;

@@ -720,6 +720,18 @@ static void without_a_handle_nobody_can_guard(void **state)
     assert_false(possible("a write guarded"));
 }
 
+/* A program passes over a guarded write that the recipe cannot guard, and does not stop in front of it. */
+static void a_program_does_not_wait_for_a_guard(void **state)
+{
+    (void)state;
+    recipe.guard = NULL;
+    begin("process a: acquire write guarded release");
+    take("a acquire");
+    settle();
+    assert_false(possible("a write guarded"));
+    assert_true(possible("a release"));
+}
+
 /* A program passes over its steps of revocation. */
 static void without_one_of_both_revocation_is_unknown(void **state)
 {
@@ -1537,6 +1549,7 @@ int main(void)
         PROBE_TEST(reports_of_sessions_are_told),
         PROBE_TEST(other_reports_are_told),
         PROBE_TEST(without_a_handle_nobody_can_guard),
+        PROBE_TEST(a_program_does_not_wait_for_a_guard),
         PROBE_TEST(without_one_of_both_revocation_is_unknown),
         PROBE_TEST(without_one_of_both_nothing_is_closed),
         PROBE_TEST(without_one_of_both_nobody_asks_for_several),
