@@ -70,6 +70,7 @@ struct fakezk_options {
     bool fine;              /* smaller steps, see enum fakezk_step_kind; only without `timed` */
     bool ignores_children;  /* no client sets watches on children or looks at a pzxid */
     bool sets_no_data;      /* no client sets the data of a node */
+    bool directories_go;    /* faults remove directories, so that sequences may begin again */
     bool fixed_orders;      /* lists from the oldest child on, the other orders as of seed 0 (F4, F57, F85) */
     /* Sets unread[] for each name of a list that makes no difference to the client. The list is on its way to
      * `completion`. NULL = each name may make a difference. */

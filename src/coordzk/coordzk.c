@@ -32,6 +32,13 @@ static void ask_unread(int client, void (*completion)(void), const struct String
     the_host->options->recipe->unread(completion, names, id, unread);
 }
 
+/* Returns true if a budget or a script may remove the directory of a lock. */
+static bool loses_directories(const struct world_options *options)
+{
+    bool budget = options->budget[WORLD_FAULT_SWEEP] > 0 || options->budget[WORLD_FAULT_RMDIR] > 0;
+    return (budget && options->budget_total > 0) || !the_host->programmed;
+}
+
 static void open_fake(const struct coord_host *host)
 {
     const struct world_options *options = host->options;
@@ -52,6 +59,7 @@ static void open_fake(const struct coord_host *host)
                                   .fine = options->fine,
                                   .ignores_children = options->recipe->ignores_children,
                                   .sets_no_data = host->sets_no_data,
+                                  .directories_go = loses_directories(options),
                                   .unread = options->recipe->unread != NULL ? ask_unread : NULL,
                                   .before_callback = host->before_callback,
                                   .fixed_orders = (options->without & WORLD_CHOICE_POINT('g')) != 0,

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define NUMBERS_AHEAD 8 /* of a directory's counter, whose distances count */
+
 static void show_stat(struct canon *canon, const struct zk_stat *stat)
 {
     canon_number(canon, CANON_ZXID, &stat->czxid);
@@ -114,6 +116,13 @@ static void show_transaction(struct canon *canon, const struct zk_txn *txn)
     canon_text(canon, txn->bytes);
 }
 
+/* A new directory counts from 0 on again, and may give numbers that processes remember from the old one. */
+static void show_counter(struct canon *canon, const struct zk_node *node)
+{
+    bool restarts = fakezk.options.directories_go && node->stat.owner == 0;
+    canon_counter(canon, CANON_SEQUENCE, &node->created, restarts ? NUMBERS_AHEAD : 0);
+}
+
 static void show_server(struct canon *canon, int s)
 {
     struct pack pack = server_pack(s);
@@ -123,7 +132,7 @@ static void show_server(struct canon *canon, int s)
         const struct zk_node *node = (const struct zk_node *)rec;
         canon_record(canon, rec, rec->size, 0);
         show_stat(canon, &node->stat);
-        canon_bound(canon, CANON_SEQUENCE, &node->created);
+        show_counter(canon, node);
         canon_text(canon, node_path(node));
         canon_record_end(canon);
     }

@@ -202,6 +202,15 @@ void canon_bound(struct canon *canon, enum canon_space space, const int32_t *whe
     blank(canon, where, sizeof *where, 0);
 }
 
+void canon_counter(struct canon *canon, enum canon_space space, const int32_t *where, int ahead)
+{
+    LS_ASSERT(ahead >= 0);
+    for (int i = 1; i <= ahead; i++) {
+        take(canon, space, *where + i, true);
+    }
+    canon_bound(canon, space, where);
+}
+
 void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where, int32_t number)
 {
     take(canon, space, number, false);

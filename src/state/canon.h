@@ -119,6 +119,10 @@ uint64_t canon_processes_under(struct canon *canon, const uint8_t *to);
 void canon_number(struct canon *canon, enum canon_space space, const int32_t *where);
 void canon_bound(struct canon *canon, enum canon_space space, const int32_t *where);
 
+/* Shows a counter that may begin again: a bound, and the `ahead` numbers above it as bounds too. So the
+ * fingerprint depends on which of these numbers are present, and on their distances from the counter. */
+void canon_counter(struct canon *canon, enum canon_space space, const int32_t *where, int ahead);
+
 /* Shows `number`, kept as 64 bits that follow from it. */
 void canon_wide(struct canon *canon, enum canon_space space, const int64_t *where, int32_t number);
 

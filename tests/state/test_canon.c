@@ -112,6 +112,47 @@ static void test_processes_count_by_what_they_are(void **state)
     canon_close(canon);
 }
 
+struct counter {
+    struct arena_block head;
+    int32_t next, remembered;
+};
+
+static int ahead;
+
+static void show_counter(void *ctx, int block, struct canon *canon)
+{
+    struct counter *counter = arena_at(&arena, block);
+    (void)ctx;
+    if (block == client_block[0]) {
+        canon_counter(canon, CANON_SEQUENCE, &counter->next, ahead);
+        canon_number(canon, CANON_SEQUENCE, &counter->remembered);
+    }
+}
+
+static uint64_t counted(struct canon *canon, int32_t next, int32_t remembered)
+{
+    arena_mark(&arena, client_block[0]);
+    struct counter *counter = arena_at(&arena, client_block[0]);
+    counter->next = next;
+    counter->remembered = remembered;
+    return canon_fingerprint(canon);
+}
+
+/* A counter that has begun again reaches a remembered number after some steps, whose number counts. */
+static void test_distances_ahead_of_a_counter_count(void **state)
+{
+    (void)state;
+    for (ahead = 0; ahead <= 8; ahead += 8) {
+        struct canon *canon = canon_open(&arena, CLIENTS, show_counter, NULL);
+        assert_non_null(canon);
+        assert_int_equal(counted(canon, 9, 4), counted(canon, 30, 7));
+        assert_int_equal(counted(canon, 1, 5), counted(canon, 3, 7));
+        assert_int_equal(counted(canon, 1, 5) != counted(canon, 1, 6), ahead > 0);
+        assert_int_not_equal(counted(canon, 5, 5), counted(canon, 4, 5));
+        canon_close(canon);
+    }
+}
+
 struct letters {
     struct arena_block head;
     char text[16];
@@ -151,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_numbers_count_by_their_rank, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_processes_count_by_what_they_are, open_arena, close_arena),
+        cmocka_unit_test_setup_teardown(test_distances_ahead_of_a_counter_count, open_arena, close_arena),
         cmocka_unit_test_teardown(test_all_bytes_behind_a_cut_count, close_arena),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
