@@ -148,13 +148,21 @@ const struct action *program_next_op(int p, int which)
     return (process->started || op->kind == ACTION_START) && !waits(p, &list, pc, op) ? op : NULL;
 }
 
-/* Returns the index of the first list whose next step has the action's kind, owner and locks; -1 = none. */
+/* Returns whether a step of a program is this action. Steps of different lists have different owners, but for
+ * verbs without an owner: these may differ in a capacity or a place alone. */
+static bool is_step(const struct action *step, const struct action *action)
+{
+    bool by_number = step->kind == ACTION_RESIZE || step->kind == ACTION_REVOKE;
+    return step->kind == action->kind && step->owner == action->owner && action_same_locks(step, action) &&
+           (!by_number || step->c == action->c);
+}
+
+/* Returns the index of the first list whose next step is the action; -1 = none. */
 static int list_at_step(const struct action *action)
 {
     for (int i = 0; i < program_lists(action->process); i++) {
         const struct action *next = program_next_op(action->process, i);
-        if (next != NULL && next->kind == action->kind && next->owner == action->owner &&
-            action_same_locks(next, action)) {
+        if (next != NULL && is_step(next, action)) {
             return i;
         }
     }

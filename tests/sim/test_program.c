@@ -362,6 +362,18 @@ static void each_owner_goes_on_by_itself(void **state)
     end();
 }
 
+/* Verbs without an owner: the program whose step has this place goes on. */
+static void a_step_is_found_by_its_number(void **state)
+{
+    (void)state;
+    begin("process a owner=0: revoke place=2 acquire\nprocess a owner=1: revoke place=3 acquire");
+    take("a revoke place=3");
+    assert_true(ready("a revoke place=2"));
+    assert_true(ready("a acquire owner=1"));
+    assert_false(ready("a acquire"));
+    end();
+}
+
 static void an_owner_without_an_end_starts_again(void **state)
 {
     (void)state;
@@ -468,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_waits_for_the_answer_to_the_one_before),
+        cmocka_unit_test(a_step_is_found_by_its_number),
         cmocka_unit_test(behind_nowait_the_next_step_comes_at_once),
         cmocka_unit_test(steps_about_the_same_owner_wait),
         cmocka_unit_test(steps_that_have_lost_their_meaning_are_passed_over_when_the_answer_is_there),
