@@ -836,12 +836,6 @@ int ledger_queued(struct check_table *table, int lock, int process)
     return count;
 }
 
-bool ledger_is_evicted(struct check_table *table, const struct check_context *context, int lock, int process)
-{
-    return has_record(table, context, RECORD_EVICTED, lock, process) &&
-           !has_record(table, context, RECORD_NODE, lock, process);
-}
-
 /* Returns the next PROCESS record of the process behind `record`, or its first one if `record` is NULL. NULL
  * behind the last. */
 static struct check_record *next_handle(struct check_table *table, struct check_record *record, int process)

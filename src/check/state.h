@@ -302,10 +302,6 @@ bool ledger_has_node(struct check_table *table, const struct check_context *cont
  * whose session has a link that is up. */
 int ledger_queued(struct check_table *table, int lock, int process);
 
-/* Returns true if the operator deleted a contender of the process during its wait, and the process has no
- * contender left in the group. */
-bool ledger_is_evicted(struct check_table *table, const struct check_context *context, int lock, int process);
-
 /* Returns true if the process is neither paused nor crashed, and the link of some handle of it is up. */
 bool ledger_answerable(struct check_table *table, int process);
 
