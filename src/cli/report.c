@@ -191,6 +191,9 @@ static int report_journal(const struct cli_options *options, const struct input 
     if (cli_given(options, 0, given, sizeof given)) {
         return cli_usage_error("report", "no option but --out with a journal", given);
     }
+    if (options->explain) {
+        return cli_usage_error("report", "no option but --out with a journal", "--explain");
+    }
     if (begin_drawing(&drawing) != 0) {
         return CLI_ENVIRONMENT;
     }

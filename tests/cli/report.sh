@@ -142,6 +142,7 @@ wrong_line '5 enter worker=0.0 id=10000000000000000 basis=0 value=0 token=0' 39 
 wrong_line '5 enter worker=0.0 id=0 basis=0 value=0' 40 ' token='
 wrong_line '5 enter worker=0.0 id=0 basis=0 value=0 token=0 </script>' 48 'the end of the line'
 expect_line "lockstep report: expected no option but --out with a journal, found '--recipe=mutex'" "$LOCKSTEP" report --recipe mutex "$scratch/journal"
+expect_line "lockstep report: expected no option but --out with a journal, found '--explain'" "$LOCKSTEP" report --explain "$scratch/journal"
 
 # ---- the page alone ----
 # The names of SVG's elements are the only address in it.
