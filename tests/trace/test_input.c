@@ -20,6 +20,7 @@
 
 static bool no_memory; /* realloc() fails */
 
+/* The linker wants these names. NOLINTBEGIN(bugprone-reserved-identifier) */
 void *__real_realloc(void *memory, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 
@@ -31,6 +32,7 @@ void *__wrap_realloc(void *memory, size_t size)
     }
     return __real_realloc(memory, size);
 }
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 static void expect_refused(const char *bytes, size_t size, const char *complaint)
 {
