@@ -97,6 +97,7 @@ int64_t ls_retry_delay_ms(const struct ls_retry_policy *policy, uint32_t attempt
 
 /* ---- events ---- */
 
+/* The end of a ZooKeeper session is told by LS_SESSION_LOST once, if its LS_SESSION_CONNECTED was told. */
 enum ls_session_event {
     LS_SESSION_CONNECTED = 1, /* the first connection of a ZooKeeper session */
     LS_SESSION_SUSPENDED,     /* the link broke; the ZooKeeper session may live on (F14) */
