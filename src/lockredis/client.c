@@ -250,6 +250,9 @@ void lockredis_client_replied(struct ls_redis *redis, bool lost)
 
 void lockredis_client_moves(struct ls_redis *redis)
 {
+    if (redis->commands.drops) {
+        return; /* one reply of a connection is enough: several would go round the list */
+    }
     (void)next_host(redis);
     redis->commands.drops = true;
     redis->messages.drops = redis->messages.context != NULL;

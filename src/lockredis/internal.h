@@ -242,7 +242,7 @@ bool lockredis_client_needs_thread(const struct ls_redis *redis, bool call_waits
 void lockredis_client_counts(struct ls_redis *redis);
 void lockredis_client_replied(struct ls_redis *redis, bool lost);
 
-/* Makes the client leave its server for the next one of the connect string. */
+/* Makes the client leave its server for the next one of the connect string, once for each connection. */
 void lockredis_client_moves(struct ls_redis *redis);
 
 /* Waits until no callback is running. Drops the mutex meanwhile. */

@@ -141,12 +141,36 @@ static void confirmed_grant_is_kept(void **state)
     close_pair(&pair, &a, &b);
 }
 
+/* A client meets the replica first, and asks it for two keys at once. Each of the two refusals sends it to the next
+ * server of its list; both together must not bring it back. */
+static void two_refusals_lead_to_one_other_server(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct client a, b;
+    struct ls_redis_mutex other;
+    char hosts[2 * sizeof pair.primary.hosts];
+    open_pair(&pair, &a, &b, &PLAIN);
+    close_client(&a);
+    snprintf(hosts, sizeof hosts, "%s,%s", pair.replica.hosts, pair.primary.hosts);
+    open_with(&a, hosts, &PLAIN);
+    assert_int_equal(ls_redis_wait_connected(&a.redis, PATIENCE_MS), LS_OK);
+    assert_int_equal(ls_redis_mutex_init(&other, &a.redis, "other", NULL), LS_OK);
+    assert_int_equal(ls_redis_mutex_acquire_start(&other, 1, PATIENCE_MS), 0);
+    assert_int_equal(ls_redis_mutex_acquire(&a.mutex, PATIENCE_MS), LS_OK);
+    WAIT_UNTIL(ls_redis_mutex_query(&other, 1) == LS_HELD);
+    assert_int_equal(ls_redis_mutex_close(&other), LS_OK);
+    close_pair(&pair, &a, &b);
+    server_kill(&pair.primary);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unconfirmed_grant_is_lost),
         cmocka_unit_test(grant_waits_for_replica),
         cmocka_unit_test(confirmed_grant_is_kept),
+        cmocka_unit_test(two_refusals_lead_to_one_other_server),
     };
     if (access(SERVER_BINARY, X_OK) != 0) {
         printf("no %s (Debian: redis-tools)\n", SERVER_BINARY);
