@@ -202,6 +202,25 @@ static int report_journal(const struct cli_options *options, const struct input 
     return end_drawing(options, &drawing, result != 0 ? &error : NULL);
 }
 
+/* Writes the line by which the command does the run again, with the given options that affect it. NULL: memory
+ * is short. The caller frees it. */
+static char *line_again(const struct cli_options *options, const char *command, const char *more)
+{
+    char given[PATH_MAX], *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) {
+        return NULL;
+    }
+    fprintf(out, "%s %s", cli_program(), command);
+    for (int i = 0; cli_given(options, i, given, sizeof given); i++) {
+        bool is_bound = strncmp(given, "--max-states", strlen("--max-states")) == 0; /* of --explain */
+        fprintf(out, "%s%s", is_bound ? "" : " ", is_bound ? "" : given);
+    }
+    fprintf(out, "%s %s", more, options->path[0]);
+    return fclose(out) == 0 ? text : (free(text), NULL);
+}
+
 /* ---- traces ---- */
 
 /* Reads the loaded file as a trace, and closes it. */
@@ -209,7 +228,6 @@ static int report_trace_file(const struct cli_options *options, struct input *in
 {
     struct input_error error;
     struct trace trace;
-    char again[PATH_MAX * 2];
     bool random = options->seed_given || options->plan.strategy || options->plan.depth;
     if (random) {
         input_close(input);
@@ -220,30 +238,14 @@ static int report_trace_file(const struct cli_options *options, struct input *in
     }
     cli_replace_recipe(options, &trace);
     cli_guard_replay(&trace);
-    snprintf(again, sizeof again, "%s replay %s", cli_program(), options->path[0]);
-    int status = draw(options, &trace, again);
+    char *again = line_again(options, "replay", "");
+    int status = again != NULL ? draw(options, &trace, again) : cli_cannot_write("(memory)");
+    free(again);
     trace_close(&trace);
     return status;
 }
 
 /* ---- scenarios ---- */
-
-/* Writes the line that runs the scenario again. */
-static char *command_again(const struct cli_options *options, bool exploring)
-{
-    char given[PATH_MAX], *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) {
-        return NULL;
-    }
-    fprintf(out, "%s run", cli_program());
-    for (int i = 0; cli_given(options, i, given, sizeof given); i++) {
-        fprintf(out, " %s", given);
-    }
-    fprintf(out, "%s %s", exploring ? " --seeds=1 --no-search" : "", options->path[0]);
-    return fclose(out) == 0 ? text : (free(text), NULL);
-}
 
 /* Refuses a scenario that has no single run to draw. */
 static int look_at(const struct cli_options *options, const struct scenario *scenario)
@@ -274,7 +276,7 @@ static int run_and_draw(const struct cli_options *options, const struct scenario
     if (record_run(&setup, &trace, &error) != 0) {
         return unreadable(&error);
     }
-    char *again = command_again(options, scenario->exploring);
+    char *again = line_again(options, "run", scenario->exploring ? " --seeds=1 --no-search" : "");
     int status = again != NULL ? draw(options, &trace, again) : cli_cannot_write("(memory)");
     free(again);
     trace_close(&trace);

@@ -79,6 +79,12 @@ same "$(run_of "$scratch/trace.html" '[step["label"] for step in run["steps"]]')
 same "$(run_of "$scratch/trace.html" 'run["end"]["violated"]')" "$(run_of "$page" 'run["end"]["violated"]')" 'what both violate'
 same 'again: --recipe=broken-no-protection scenarios/mutex/create_reply_lost.scn' \
     "$(run_of "$page" '"again: " + run["head"]["again"].split(" run ")[1]')" 'the line to paste'
+"$LOCKSTEP" report --explain --max-states 1000 --recipe broken-no-protection -o "$scratch/again.html" scenarios/mutex/create_reply_lost.scn >/dev/null || true
+same 'again: --recipe=broken-no-protection scenarios/mutex/create_reply_lost.scn' \
+    "$(run_of "$scratch/again.html" '"again: " + run["head"]["again"].split(" run ")[1]')" 'the line to paste, without a bound of --explain'
+"$LOCKSTEP" report --recipe broken-no-protection -o "$scratch/again.html" "$lost" >/dev/null
+same "again: --recipe=broken-no-protection $lost" "$(run_of "$scratch/again.html" '"again: " + run["head"]["again"].split(" replay ")[1]')" \
+    'the line to paste, with the recipe that was given'
 # A run that holds has a page, too, also from standard input.
 cp scenarios/mutex/create_reply_lost.scn "$scratch/holds.scn"
 expect 0 "$scratch/holds.html" "$LOCKSTEP" report "$scratch/holds.scn"
