@@ -120,10 +120,10 @@ static int read_containers(struct parser *parser, const struct input_word *value
     return 0;
 }
 
-/* Writes "wrap, immortal or half-list". */
+/* Writes "wrap, immortal or half-list"; "no word" if the list is empty. */
 static void list_words(const struct coord_word *known, char *text, size_t size)
 {
-    size_t used = 0;
+    size_t used = known[0].word == NULL ? (size_t)snprintf(text, size, "no word") : 0;
     for (int i = 0; known[i].word != NULL && used < size; i++) {
         const char *before = i == 0 ? "" : known[i + 1].word != NULL ? ", " : " or ";
         used += (size_t)snprintf(text + used, size - used, "%s%s", before, known[i].word);

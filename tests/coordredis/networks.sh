@@ -100,5 +100,6 @@ refuses 'a world with replicas=1 splits=1' 'world replicas=1' 'mutex /x' 'proces
 refuses 'the server s1' 'mutex /x' 'process a' 'apart a' '----'
 refuses 'a server, s1 to s3' 'world servers=3' 'mutex /x' 'process a' 'apart a s4' '----'
 refuses 'the end of the line' 'mutex /x' 'process a' 'apart a s1 s1' '----'
+refuses "no word, found 'wrap'" 'world settings=wrap' 'mutex /x' 'process a' '----'
 
 finish
