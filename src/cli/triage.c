@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -177,17 +178,21 @@ static uint64_t shape_of(const struct trace *trace)
 
 /* ---- what is written ---- */
 
-/* Writes the world of the trace without its programs: choices become commands instead. */
+static bool begins(const char *line, const char *word)
+{
+    return strncmp(line, word, strlen(word)) == 0;
+}
+
+/* Writes the header lines of the trace's scenario. Leaves out the programs and the budgets: choices become
+ * commands instead. */
 static void write_header(FILE *file, const struct trace *trace)
 {
-    for (const char *line = trace->text; *line != 0;) {
+    for (const char *line = trace->text; *line != 0 && !begins(line, "----");) {
         const char *end = strchr(line, '\n');
         size_t size = end != NULL ? (size_t)(end - line) : strlen(line);
-        const char *colon = memchr(line, ':', size);
-        if (strncmp(line, "process ", 8) == 0 && colon != NULL) {
-            fprintf(file, "%.*s\n", (int)(colon - line), line);
-        } else if (strncmp(line, "world ", 6) == 0 || strncmp(line, "mutex ", 6) == 0) {
-            fprintf(file, "%.*s\n", (int)size, line);
+        const char *colon = begins(line, "process ") ? memchr(line, ':', size) : NULL;
+        if (size > 0 && line[0] != '#' && !begins(line, "explore ")) {
+            fprintf(file, "%.*s\n", (int)(colon != NULL ? colon - line : (ptrdiff_t)size), line);
         }
         line += size + (end != NULL);
     }

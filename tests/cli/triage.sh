@@ -40,6 +40,13 @@ done
 # The same again is the same, to the byte.
 expect 1 'findings' "$LOCKSTEP" triage --recipe broken-no-protection --out "$scratch/again" "$scratch/afl"
 diff -r "$out" "$scratch/again" || failed=1
+# The scenario of a finding has the world of its trace, with a node that was there before.
+one broken-no-protection 12 id:5
+mv "$scratch/afl/main/crashes/id:5" "$scratch/with_node"
+expect 1 '1 findings' "$LOCKSTEP" triage --recipe broken-no-protection --out "$scratch/node" "$scratch/with_node"
+header=$(sed -nE 's/^\| ((world|mutex|node) .*)/\1/p' "$scratch/node"/*.trace)
+[[ $header == *$'\nnode /locks/x/content'* ]] || { echo "no node in $header"; failed=1; }
+same "$header" "$(grep -E '^(world|mutex|node) ' "$scratch/node"/*.scn)" 'the header of a scenario and of its trace'
 # The recipe that is right has nothing to show.
 expect 0 '3 inputs, 3 without a finding, 0 findings' "$LOCKSTEP" triage --out "$scratch/none" "$scratch/afl"
 expect 0 '1 inputs, 1 without a finding, 0 findings' "$LOCKSTEP" triage --out "$scratch/none" "$scratch/afl/main/queue/id:4"
