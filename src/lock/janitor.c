@@ -264,6 +264,8 @@ void lock_janitor_unwatch(struct lock_claim *claim)
         LS_SOMETIMES("watch-fires-before-its-removal");
         /* on a pair of function and context (requests.c): it has fired, or another claim needs it */
         claim->watching = 0;
+        if (claim->state == LOCK_HELD)
+            lock_packets_reserve(claim);
     } else {
         refused_at_once(claim, rc);
     }
