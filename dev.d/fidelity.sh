@@ -12,7 +12,7 @@ cat <<'TEXT'
 # What the fake reproduces
 
 The page has the observable behaviour of ZooKeeper through its C client, as rules that code and tests cite (F1, F2, ...). For each
-rule it says how `src/fakezk` behaves, and which test shows that.
+rule it says how `src/fakezk` behaves, and which test shows that, if there is one.
 
 
 - **always**: in every run.
