@@ -75,8 +75,8 @@ static bool is_of_link(uint32_t event)
 }
 
 /* Returns whether an event undoes the last one, which is undelivered: then neither is delivered. The link
- * changes by way of LOCK_LINK_DOWN, so at most six events remain, such as SUSPENDED READ_ONLY LOST CONNECTED
- * SUSPENDED READ_ONLY, and one that ends the session. */
+ * changes by way of LOCK_LINK_DOWN, so at most six events remain, and one that ends the session. Example:
+ * SUSPENDED READ_ONLY LOST CONNECTED SUSPENDED READ_ONLY. */
 static bool cancels(const struct ls_session *session, int count, enum ls_session_event event)
 {
     uint32_t last = last_event(session, count), before = last_event(session, count - 1);

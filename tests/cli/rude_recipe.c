@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* A recipe that does what no recipe may, for tests/cli/plugin.sh and workers.sh: RUDE says what, at the second acquire of a process. Without it
- * it grants everything at once, and asks nobody. */
+/* A recipe that does what no recipe may, for tests/cli/plugin.sh and workers.sh: RUDE says what, at the second acquire of a
+ * process. Without it the recipe grants everything at once, and asks nobody. */
 #include <lockstep/recipe.h>
 #include <lockstep/sometimes.h>
 #include <signal.h>
