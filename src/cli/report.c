@@ -4,6 +4,7 @@
 #include "report/report.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/work_plan.h"
 #include "explain/behind.h"
@@ -188,11 +189,9 @@ static int report_journal(const struct cli_options *options, const struct input 
     struct input_error error;
     struct drawing drawing;
     char again[PATH_MAX * 2], given[PATH_MAX];
-    if (cli_given(options, 0, given, sizeof given)) {
-        return cli_usage_error("report", "no option but --out with a journal", given);
-    }
-    if (options->explain) {
-        return cli_usage_error("report", "no option but --out with a journal", "--explain");
+    if (options->explain || cli_given(options, 0, given, sizeof given)) {
+        return cli_usage_error("report", "no option but --out with a journal",
+                               options->explain ? "--explain" : given);
     }
     if (begin_drawing(&drawing) != 0) {
         return CLI_ENVIRONMENT;
@@ -202,8 +201,8 @@ static int report_journal(const struct cli_options *options, const struct input 
     return end_drawing(options, &drawing, result != 0 ? &error : NULL);
 }
 
-/* Writes the line by which the command does the run again, with the given options that affect it. NULL: memory
- * is short. The caller frees it. */
+/* Returns the line by which the command does the run again, with the given options that affect it. The caller
+ * frees it. NULL: memory is short. */
 static char *line_again(const struct cli_options *options, const char *command, const char *more)
 {
     char given[PATH_MAX], *text = NULL;
@@ -214,8 +213,9 @@ static char *line_again(const struct cli_options *options, const char *command, 
     }
     fprintf(out, "%s %s", cli_program(), command);
     for (int i = 0; cli_given(options, i, given, sizeof given); i++) {
-        bool is_bound = strncmp(given, "--max-states", strlen("--max-states")) == 0; /* of --explain */
-        fprintf(out, "%s%s", is_bound ? "" : " ", is_bound ? "" : given);
+        if (!text_begins(given, "--max-states")) { /* the bound of --explain */
+            fprintf(out, " %s", given);
+        }
     }
     fprintf(out, "%s %s", more, options->path[0]);
     return fclose(out) == 0 ? text : (free(text), NULL);
@@ -303,7 +303,7 @@ static int report_scenario(const struct cli_options *options, const struct input
 static bool is_scenario(const struct cli_options *options, const struct input *input)
 {
     const char *path = options->path[0], *word = input->text + strspn(input->text, " \t\r\n");
-    bool trace = strncmp(word, "lockstep-trace", strlen("lockstep-trace")) == 0;
+    bool trace = text_begins(word, "lockstep-trace");
     LS_ASSERT(input->size > 0);
     return !trace && (strcmp(path, "-") == 0 || ends_with(path, ".scn"));
 }

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "fuzz/drive.h"
 #include "trace/file.h"
@@ -178,20 +179,15 @@ static uint64_t shape_of(const struct trace *trace)
 
 /* ---- what is written ---- */
 
-static bool begins(const char *line, const char *word)
-{
-    return strncmp(line, word, strlen(word)) == 0;
-}
-
 /* Writes the header lines of the trace's scenario. Leaves out the programs and the budgets: choices become
  * commands instead. */
 static void write_header(FILE *file, const struct trace *trace)
 {
-    for (const char *line = trace->text; *line != 0 && !begins(line, "----");) {
+    for (const char *line = trace->text; *line != 0 && !text_begins(line, "----");) {
         const char *end = strchr(line, '\n');
         size_t size = end != NULL ? (size_t)(end - line) : strlen(line);
-        const char *colon = begins(line, "process ") ? memchr(line, ':', size) : NULL;
-        if (size > 0 && line[0] != '#' && !begins(line, "explore ")) {
+        const char *colon = text_begins(line, "process ") ? memchr(line, ':', size) : NULL;
+        if (size > 0 && line[0] != '#' && !text_begins(line, "explore ")) {
             fprintf(file, "%.*s\n", (int)(colon != NULL ? colon - line : (ptrdiff_t)size), line);
         }
         line += size + (end != NULL);

@@ -18,11 +18,16 @@ static const char *hosts(const struct world_options *options)
     return "127.0.0.1:2181";
 }
 
-/* Returns true if there are followers, and a budget or a script may restart the leader. */
+/* Returns whether a budget or a script may bring the fault. */
+static bool may_come(const struct world_options *options, enum world_fault fault)
+{
+    return (options->budget[fault] > 0 && options->budget_total > 0) || !the_host->programmed;
+}
+
+/* Returns true if there are followers, and the leader may be restarted. */
 static bool has_epochs(const struct world_options *options)
 {
-    bool budget = options->budget[WORLD_FAULT_SERVER] > 0 && options->budget_total > 0;
-    return options->servers > 1 && (budget || !the_host->programmed);
+    return options->servers > 1 && may_come(options, WORLD_FAULT_SERVER);
 }
 
 static void ask_unread(int client, void (*completion)(void), const struct String_vector *names, bool *unread)
@@ -32,11 +37,10 @@ static void ask_unread(int client, void (*completion)(void), const struct String
     the_host->options->recipe->unread(completion, names, id, unread);
 }
 
-/* Returns true if a budget or a script may remove the directory of a lock. */
+/* Returns whether the directory of a lock may be removed. */
 static bool loses_directories(const struct world_options *options)
 {
-    bool budget = options->budget[WORLD_FAULT_SWEEP] > 0 || options->budget[WORLD_FAULT_RMDIR] > 0;
-    return (budget && options->budget_total > 0) || !the_host->programmed;
+    return may_come(options, WORLD_FAULT_SWEEP) || may_come(options, WORLD_FAULT_RMDIR);
 }
 
 static void open_fake(const struct coord_host *host)

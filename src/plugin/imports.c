@@ -6,6 +6,7 @@
  * failed process, serve compilers and headers (__errno_location), or are arguments (stderr). The list has the
  * allowed names, because no list of forbidden ones can be complete. */
 #include "base/assert.h"
+#include "base/text.h"
 #include "coord/coordinator.h"
 #include "plugin/plugin.h"
 #include "sim/sandbox.h"
@@ -66,17 +67,12 @@ static bool is_in(const char *list, const char *name)
     return false;
 }
 
-static bool begins(const char *name, const char *prefix)
-{
-    return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
 /* Returns whether a name is a compiler's checked form of an allowed function, such as __memcpy_chk. */
 static bool is_checked_form(const char *name)
 {
     char plain[64];
     size_t size = strlen(name);
-    if (size < 7 || size > sizeof plain || !begins(name, "__") || strcmp(name + size - 4, "_chk") != 0) {
+    if (size < 7 || size > sizeof plain || !text_begins(name, "__") || strcmp(name + size - 4, "_chk") != 0) {
         return false;
     }
     snprintf(plain, sizeof plain, "%.*s", (int)(size - 6), name + 2);
@@ -92,7 +88,7 @@ static bool is_of_a_tool(const char *name)
     static const char NAMES[] = " __cxa_finalize __tls_get_addr __gmon_start__ _ITM_registerTMCloneTable"
                                 " _ITM_deregisterTMCloneTable ";
     for (size_t i = 0; i < sizeof PREFIXES / sizeof PREFIXES[0]; i++) {
-        if (begins(name, PREFIXES[i])) {
+        if (text_begins(name, PREFIXES[i])) {
             return true;
         }
     }
@@ -153,7 +149,7 @@ bool imports_allowed(const struct object *object, char why[PLUGIN_WHY_MAX])
 {
     const char *name;
     for (int i = 0; (name = object_import(object, i)) != NULL; i++) {
-        if (begins(name, "ls_") || is_of_a_client(name)) {
+        if (text_begins(name, "ls_") || is_of_a_client(name)) {
             if (!is_client_call_allowed(name, why)) {
                 return false;
             }

@@ -4,6 +4,7 @@
 /* The environment (lockstep/env.h) inside a world: one thread, a virtual clock, memory in the arena. */
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "sim/world.h"
 
 #include <lockstep/error.h>
@@ -261,17 +262,12 @@ bool timer_is(const struct timer *timer, enum ls_timer_role role)
     return timer->rec.tag == role;
 }
 
-static bool begins_with(const char *name, const char *beginning)
-{
-    return strncmp(name, beginning, strlen(beginning)) == 0;
-}
-
 static enum ls_timer_role role_of(const char *name)
 {
     const struct ls_timer_row *row = the_world.options.recipe->timers;
     if (row == NULL) {
-        return begins_with(name, "deadline") ? LS_TIMER_DEADLINE
-               : begins_with(name, "fresh")  ? LS_TIMER_UPKEEP
+        return text_begins(name, "deadline") ? LS_TIMER_DEADLINE
+               : text_begins(name, "fresh")  ? LS_TIMER_UPKEEP
                                              : LS_TIMER_WORK;
     }
     while (row->name != NULL && strcmp(row->name, name) != 0) {
