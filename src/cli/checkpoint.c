@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/file.h"
+#include "cli/small_worlds.h"
 #include "explore/checkpoint.h"
 
 #include <errno.h>
@@ -75,9 +76,10 @@ static int find_old(const struct cli_options *options, const char *command, stru
         }
     }
     LS_ASSERT(old <= count);
-    return old > 0 ? 0
-                   : cli_usage_error(command, "a folder with a checkpoint of these scenarios after --resume",
-                                     options->resume);
+    return old > 0 || enumerate_is_kept(options)
+               ? 0
+               : cli_usage_error(command, "a folder with a checkpoint of these scenarios after --resume",
+                                 options->resume);
 }
 
 /* Names the new checkpoints. Refuses to overwrite the checkpoint of another search. */

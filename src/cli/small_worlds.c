@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/assert.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "explore/build_id.h"
 
 #include <cjson/cJSON.h>
@@ -13,10 +14,12 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BATCH_MAX 64
 #define KEPT_NAME "worlds.kept"
-#define KEPT_MAGIC "lockstep worlds 1"
+#define KEPT_MAGIC "lockstep worlds 2"
+#define IDENTITY_MAX (CLI_IDENTITY_MAX + BUILD_ID_MAX + 32)
 #define REDUCE_STATES_MAX 200000 /* for each smaller world that is tried */
 
 /* ---- the list of all worlds ---- */
@@ -361,11 +364,16 @@ static bool kept_path(const char *folder, char path[CLI_CHECKPOINT_MAX])
     return snprintf(path, CLI_CHECKPOINT_MAX, "%s/" KEPT_NAME, folder) < CLI_CHECKPOINT_MAX;
 }
 
-static void identity_of(const struct cli_options *options, char *text, size_t size)
+/* Writes what a saved enumeration belongs to: the build, the options of the search, and a hash of the filter,
+ * which leaves out worlds before the saved position. */
+static void identity_of(const struct cli_options *options, char text[IDENTITY_MAX])
 {
     char build[BUILD_ID_MAX];
+    const char *filter = options->filter != NULL ? options->filter : "";
     build_id(build);
-    snprintf(text, size, "%s %s", build, options->search.identity);
+    int size = snprintf(text, IDENTITY_MAX, "%s %s (filter %016llx)", build, options->search.identity,
+                        (unsigned long long)hash_text(filter, strlen(filter), 0));
+    LS_ASSERT(size > 0 && size < IDENTITY_MAX);
     for (char *at = text; *at != 0; at++) {
         *at = *at == '\n' ? ' ' : *at;
     }
@@ -373,13 +381,13 @@ static void identity_of(const struct cli_options *options, char *text, size_t si
 
 static int keep(const struct cli_options *options, const struct enumeration *worlds)
 {
-    char path[CLI_CHECKPOINT_MAX], identity[CLI_IDENTITY_MAX + BUILD_ID_MAX + 2], *bytes = NULL;
+    char path[CLI_CHECKPOINT_MAX], identity[IDENTITY_MAX], *bytes = NULL;
     size_t size = 0;
     FILE *file = kept_path(options->checkpoint, path) ? open_memstream(&bytes, &size) : NULL;
     if (file == NULL) {
         return -1;
     }
-    identity_of(options, identity, sizeof identity);
+    identity_of(options, identity);
     fprintf(file, "%s\n%s\n%d %d %d\n", KEPT_MAGIC, identity, worlds->class, worlds->world, worlds_classes());
     for (int i = 0; i < worlds_classes(); i++) {
         const struct enumerate_sum *sum = &worlds->sum[i];
@@ -403,7 +411,7 @@ static bool read_line(FILE *file, char *line, size_t size)
 /* Reads a saved enumeration. Returns false with *why if the file is damaged or of another enumeration. */
 static bool take(FILE *file, const char *identity, struct enumeration *worlds, const char **why)
 {
-    char line[CLI_IDENTITY_MAX + BUILD_ID_MAX + 8];
+    char line[IDENTITY_MAX + 1];
     int classes = 0;
     *why = "one that is damaged";
     if (!read_line(file, line, sizeof line) || strcmp(line, KEPT_MAGIC) != 0 ||
@@ -434,7 +442,7 @@ static bool take(FILE *file, const char *identity, struct enumeration *worlds, c
 
 static int resume(const struct cli_options *options, const char *command, struct enumeration *worlds)
 {
-    char path[CLI_CHECKPOINT_MAX], identity[CLI_IDENTITY_MAX + BUILD_ID_MAX + 2];
+    char path[CLI_CHECKPOINT_MAX], identity[IDENTITY_MAX];
     const char *why = "";
     if (!kept_path(options->resume, path)) {
         return cli_usage_error(command, "a shorter path after --resume", options->resume);
@@ -443,7 +451,7 @@ static int resume(const struct cli_options *options, const char *command, struct
     if (file == NULL) {
         return 0; /* the suite was saved before its worlds began */
     }
-    identity_of(options, identity, sizeof identity);
+    identity_of(options, identity);
     bool taken = take(file, identity, worlds, &why);
     fclose(file);
     if (!taken) {
@@ -452,6 +460,13 @@ static int resume(const struct cli_options *options, const char *command, struct
         return cli_usage_error(command, expected, why);
     }
     return 0;
+}
+
+bool enumerate_is_kept(const struct cli_options *options)
+{
+    char path[CLI_CHECKPOINT_MAX];
+    LS_ASSERT(options->resume != NULL);
+    return cli_suite_has_worlds(options) && kept_path(options->resume, path) && access(path, F_OK) == 0;
 }
 
 /* ---- all of it ---- */

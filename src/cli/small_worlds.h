@@ -33,6 +33,10 @@ struct enumeration {
 int enumerate_open(const struct cli_options *options, const char *command, struct enumeration *worlds);
 void enumerate_close(struct enumeration *worlds);
 
+/* Returns true if the options ask for worlds, and the folder of --resume has a saved enumeration, of any build
+ * and options. */
+bool enumerate_is_kept(const struct cli_options *options);
+
 /* Searches worlds to the end of the list or of the budget; without --keep-going at most to the first that
  * fails. Reduces a world that violates a property. Adds a failing world to the list of jobs if it is not
  * there. Returns 0, or -1 with errno set if the environment fails. */

@@ -42,10 +42,19 @@ total=$(sed -n 's/^worlds: .* searched, \([0-9]*\) states.*/\1/p' "$scratch/outp
 [[ $both != *"next: $next;"* ]] || { echo 'it did not go on'; failed=1; }
 expect 0 'worlds: ' "${whole[@]}" --budget "$total"
 same "$both" "$(grep -E '^(worlds|  not exhausted|  next)' "$scratch/output")" 'what was done in one go'
+expect 2 "found 'one of another build or with other options'" "${whole[@]}" --filter 'worlds/o*' --budget 1 --resume "$scratch/stopped"
 sed -i '2s/.*/another/' "$scratch/stopped/worlds.kept"
 expect 2 "found 'one of another build or with other options'" "${whole[@]}" --budget 1 --resume "$scratch/stopped"
 sed -i '1s/.*/else/' "$scratch/stopped/worlds.kept"
 expect 2 "found 'one that is damaged'" "${whole[@]}" --budget 1 --resume "$scratch/stopped"
+
+# The same without any situation of the suite: then the folder has no checkpoint of a scenario.
+expect 0 'worlds: ' "${check[@]}" --max-states 1000 --budget 10000 --checkpoint "$scratch/alone"
+first=$(sed -n 's/^worlds: .* searched, \([0-9]*\) states.*/\1/p' "$scratch/output")
+expect 0 'worlds: ' "${check[@]}" --max-states 1000 --budget 10000 --resume "$scratch/alone"
+total=$(sed -n 's/^worlds: .* searched, \([0-9]*\) states.*/\1/p' "$scratch/output")
+((total > first)) || { echo "$first states, and then $total"; failed=1; }
+expect 2 "found '$scratch/nothing'" "${check[@]}" --budget 1 --resume "$scratch/nothing"
 
 # A world that fails is reduced to the smallest that fails, is a scenario like any other, and fails alone.
 expect 1 'FAIL  worlds/one-client-one-turn/cancel-1/acquire' "${check[@]}" --budget 100000 --recipe broken-cancel-leaks
