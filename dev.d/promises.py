@@ -273,6 +273,10 @@ def check():
 
 # ---- trying the rows ----
 
+# Rules of ninja that make a program or a library; the last one makes liblockstep.so from liblockstep.so.N.
+LINKED = re.compile(r": (C(XX)?_(EXECUTABLE|(SHARED|STATIC|MODULE)_LIBRARY)_LINKER|CMAKE_SYMLINK_LIBRARY)")
+
+
 class Failure(Exception):
     """A row's verdict other than red or green."""
 
@@ -291,7 +295,7 @@ class Tree:
         scratch_tree.configure(self.folder, self.build, "-DLOCKSTEP_WERROR=OFF")  # what a break leaves unused may stay
         self.tests = self.known_tests()
         targets = subprocess.check_output(["ninja", "-C", self.build, "-t", "targets", "all"], text=True).splitlines()
-        linked = [line.split(": ") for line in targets if re.search(r": C(XX)?_(EXECUTABLE|SHARED_LIBRARY|STATIC_LIBRARY)_LINKER", line)]
+        linked = [line.split(": ") for line in targets if LINKED.search(line)]
         self.programs = [name for name, _ in linked]
 
     def known_tests(self):
