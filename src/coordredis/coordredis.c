@@ -383,6 +383,8 @@ static void stimulus(const struct action *delivery, char text[WORLD_LABEL_MAX])
 static const char *const SYMBOLS[] = {"redisAsync*",         "redisvAsyncCommand", "redisFormat*",
                                       "redisvFormatCommand", "redisFree*Command",  NULL};
 static const struct coord_word NO_WORDS[] = {{NULL, 0}};
+static const char *const REFUSED_WORDS[] = {
+    "chroot", "node", "tick", "used", "preset", "crowd", "containers", "fine", "callbacks-in-init", NULL};
 static const struct coordinator REDIS = {
     .name = "redis",
     .leases = true,
@@ -392,6 +394,7 @@ static const struct coordinator REDIS = {
     .kinds = REDIS_KINDS,
     .faults = REDIS_FAULTS,
     .options = REDIS_OPTIONS,
+    .refused_words = REFUSED_WORDS,
     .lacking = fault_lacks,
     .hosts = hosts,
     .open = open_all,

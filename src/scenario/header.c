@@ -193,20 +193,43 @@ static const struct coord_option *own_option(const struct parser *parser, int in
     return known ? &coordinator->options[index] : NULL;
 }
 
+/* Returns true if the coordinator of the scenario refuses this word of the header. */
+static bool is_refused(const struct parser *parser, const struct input_word *word)
+{
+    const char *const *refused = coordinator_find(parser->scenario->options.coordinator)->refused_words;
+    bool found = false;
+    for (; refused != NULL && *refused != NULL && !found; refused++) {
+        found = input_word_is(word, *refused);
+    }
+    return found;
+}
+
+static size_t add_word(const struct parser *parser, const char *name, const char *end, char *text,
+                       size_t size)
+{
+    struct input_word word = {.text = name, .size = strlen(name)};
+    int used = is_refused(parser, &word) ? 0 : snprintf(text, size, "%s%s", name, end);
+    LS_ASSERT(used >= 0 && (size_t)used < size);
+    return (size_t)used;
+}
+
 static const char *world_words(const struct parser *parser, char *text, size_t size)
 {
+    static const char *const FLAGS[] = {"timed", "untimed",           "used",
+                                        "fine",  "callbacks-in-init", "keep-fresh"};
     const struct coord_option *own;
     size_t used = 0;
-    for (int i = 0; (own = own_option(parser, i)) != NULL && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, "%s=, ", own->name);
+    for (int i = 0; (own = own_option(parser, i)) != NULL; i++) {
+        used += add_word(parser, own->name, "=, ", text + used, size - used);
     }
-    LS_ASSERT(used < size);
-    if (used < size) {
-        snprintf(text + used, size - used, "%s",
-                 "servers=, latency=, session-timeout=, tick=, seed=, rc=, preset=, crowd=, containers=, "
-                 "defects=, settings=, timed, untimed, used, fine, callbacks-in-init, keep-fresh or "
-                 "timers-first");
+    for (size_t i = 0; i < sizeof WORLD_KEYS / sizeof WORLD_KEYS[0]; i++) {
+        used += add_word(parser, WORLD_KEYS[i].name, "=, ", text + used, size - used);
     }
+    for (size_t i = 0; i < sizeof FLAGS / sizeof FLAGS[0]; i++) {
+        used += add_word(parser, FLAGS[i], i + 1 < sizeof FLAGS / sizeof FLAGS[0] ? ", " : " or ",
+                         text + used, size - used);
+    }
+    add_word(parser, "timers-first", "", text + used, size - used);
     return text;
 }
 
@@ -268,7 +291,11 @@ static int read_world(struct parser *parser)
     struct input_word word = input_next_word(&parser->cursor), key, value;
     for (; word.text; word = input_next_word(&parser->cursor)) {
         const struct world_key *found = NULL;
+        char words[400];
         parser_split(&word, '=', &key, &value);
+        if (is_refused(parser, &key)) {
+            return parser_wrong(parser, &word, world_words(parser, words, sizeof words));
+        }
         for (size_t i = 0; value.text && i < sizeof WORLD_KEYS / sizeof WORLD_KEYS[0]; i++) {
             if (input_word_is(&key, WORLD_KEYS[i].name)) {
                 found = &WORLD_KEYS[i];
@@ -460,7 +487,7 @@ int parser_header(struct parser *parser, const struct input_word *word)
         {"node", read_node},
     };
     for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) {
-        if (input_word_is(word, LINES[i].name)) {
+        if (input_word_is(word, LINES[i].name) && !is_refused(parser, word)) {
             int rc = LINES[i].read(parser);
             parser->begun = true;
             return rc == 0 ? 1 : -1;
