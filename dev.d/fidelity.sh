@@ -11,14 +11,14 @@ cat <<'TEXT'
 <!-- Written by `bash dev.d/fidelity.sh` from docs/fidelity.tsv. -->
 # What the fake reproduces
 
-The page has the observable behaviour of ZooKeeper through its C client, as rules that code and tests cite (F1, F2, ...). For each
-rule it says how `src/fakezk` behaves, and which test shows that, if there is one.
+The page has observable behaviour of ZooKeeper through its C client, as rules with numbers (F1, F2, ...). For each rule it says how
+`src/fakezk` behaves, and names a test of that, if there is one.
 
 
 - **always**: in every run.
 - **run-constant**: ZooKeeper leaves it open, and a run takes one of the possibilities from its seed or options.
-- **budgeted**: it happens when a fault, a switch or an order asks for it, as often as the budget says.
-- **timed-only**: it needs the clock; in an untimed run it may happen at any moment, or has no meaning.
+- **budgeted**: as a rule it happens only in runs with a certain fault, or with a certain option of the world.
+- **timed-only**: it needs the clock; an untimed run has it at other moments, or not at all.
 - **not-modelled**: it does not happen, for the reason given.
 
 TEXT
@@ -46,9 +46,9 @@ cat <<'TEXT'
 
 ## Where a search can choose
 
-ZooKeeper and its client leave some behaviour open. A search chooses there: these are its choice points.
-`lockstep check --without=LETTERS` searches a world that lacks some of them. It has fewer runs, each of them a run of the whole
-world. For each point, `tests/explore/choice_points.sh` has a recipe whose bug is found with the point, and not without it.
+ZooKeeper and its client leave some behaviour open. The table has points at which a search chooses, or takes the value of a file.
+`lockstep check --without=LETTERS` searches a world that lacks some of these choice points. For each point,
+`tests/explore/choice_points.sh` has a recipe whose bug is found with the point, and not without it.
 
 
 | point | in a search | in a world without it | a recipe that is caught by it |
@@ -65,24 +65,24 @@ world. For each point, `tests/explore/choice_points.sh` has a recipe whose bug i
 | k: sweep of containers, removal of empty directories | a budget each | none | `broken-sequence-token` |
 | l: events before init returns | a constant of the run: `world callbacks-in-init` | after it | `broken-early-events` |
 
-- **d, g, j, l.** A search takes the one value of the file. With `explore constants=N` it goes through values
-  of d, g and l ([scenario-language.md](scenario-language.md)). Random schedules draw d, g and l.
+- **d, g, j, l.** By default a search takes one value of each, that of the file. With `explore constants=N` it
+  goes through values of d, g and l ([scenario-language.md](scenario-language.md)). Random schedules usually draw
+  d, g and l.
 - **j** is a value of the file (one in `scenarios/explore` has it).
-- **Seeds.** `--seed 0` to `15` are all orders but half of those of children. `--seed 16` to `31` are the same with a state that
-  lags. The other orders of children come with `--seed 32` to `63`.
+- **Seeds.** In a search, `--seed 0` to `15` together give all orders of the fake but half of those of children. `--seed 16` to `31`
+  give the same orders with a state that lags. The other orders of children come with `--seed 32` to `63`.
 - **h** would be whether the result of a synchronous call overtakes queued events (F37). It is no choice of a world, which has no
   synchronous API (F24). `--without=h` is refused.
-- **i.** The budget of pauses alone adds nothing to a search without a clock. If a process stops and goes on, its callbacks, timers
-  and program steps come late, and that is in every search. Without the point they are never late.
-- **f.** An expiry comes between the timeout and a tick later, or a little early because followers relay signs of life late (F27,
-  F29). That has no meaning without a clock.
+- **i.** Without a clock, a search that has the point lets callbacks, timers and program steps come late, also with no pause. Without
+  the point, messages to a client are delivered before other steps.
+- **f.** On real servers an expiry comes between the timeout and a tick later, or a little before the timeout (F27, F29). A world
+  without a clock has no such bounds.
 
 ## Coarse and fine steps
 
-Some things that pass bit by bit on a real server are one step here. `world fine` takes them apart. `tests/explore/slow_fine.sh`
-searches all standard configurations of two clients both ways, with our recipe and every broken one. Both worlds violate the same
-properties. One pair is an exception: `broken-sequence-token` compares sequence numbers with zxids, and a lost handshake lets two of
-them be equal by chance.
+Some things that pass bit by bit on a real server are one step here. The option `fine` of the line `world` takes the steps of this
+table apart. `tests/explore/slow_fine.sh` searches standard configurations of two clients with and without `fine`. It takes the mutex
+and some broken recipes, and compares what is violated.
 
 
 | one step | with `fine` |
