@@ -41,12 +41,22 @@ static int place_among_equals(const struct cli_job *jobs, int job)
     return place;
 }
 
+/* Returns true for "rounds.2": without a number of its own, its file could be that of a second "rounds". */
+static bool ends_with_number(const char *name, int size)
+{
+    int digits = 0;
+    while (digits < size && name[size - 1 - digits] >= '0' && name[size - 1 - digits] <= '9') {
+        digits++;
+    }
+    return digits > 0 && digits < size && name[size - 1 - digits] == '.';
+}
+
 static bool name_file(const char *folder, const struct cli_job *jobs, int job, char path[CLI_CHECKPOINT_MAX])
 {
     char number[16] = "";
     int size, place = place_among_equals(jobs, job);
     const char *name = short_name(&jobs[job], &size);
-    if (place > 1) {
+    if (place > 1 || ends_with_number(name, size)) {
         snprintf(number, sizeof number, ".%d", place);
     }
     int written = snprintf(path, CLI_CHECKPOINT_MAX, "%s/%.*s%s.checkpoint", folder, size, name, number);

@@ -104,6 +104,13 @@ expect 0 '3 passed, 0 failed' "$LOCKSTEP" check --verbose --out "$scratch/report
     "$scratch/kept.scn" "$scratch/twin/kept.scn"
 [[ -e $folder/kept.2.checkpoint ]] || { echo "no file of the second scenario of one name"; ls "$folder"; failed=1; }
 
+# A scenario whose own name looks like that of a second one has another file.
+folder=$scratch/alike
+cp "$scratch/kept.scn" "$scratch/kept.2.scn"
+expect 3 'limit' "$LOCKSTEP" check --verbose --out "$scratch/reports" --checkpoint "$folder" --max-states 20 \
+    "$scratch/kept.scn" "$scratch/twin/kept.scn" "$scratch/kept.2.scn"
+same 'kept.2.1.checkpoint kept.2.checkpoint kept.checkpoint' "$(cd "$folder" && echo ./* | sed 's,\./,,g')" 'files of three scenarios'
+
 # ---- what is refused ----
 
 folder=$scratch/refused
