@@ -11,45 +11,72 @@
 
 /* Passes each number that a recipe shows to the canon. */
 struct recipe_rename {
-    struct ls_rename functions; /* first member, so that a callback can get at `canon` */
-    struct canon *canon;
+    struct ls_rename functions; /* first member, so that a function can get at the others */
+    struct canon *canon;        /* NULL = the numbers are only looked at */
+    int process;
+    bool outside; /* the recipe has shown something that is not in the process's memory */
 };
 
-static struct canon *canon_of(struct ls_rename *rename)
+/* Returns the canon for a number at `where`; NULL if it gets none. */
+static struct canon *canon_for(struct ls_rename *rename, const void *where, size_t size)
 {
-    return ((struct recipe_rename *)(void *)rename)->canon;
+    struct recipe_rename *show = (struct recipe_rename *)(void *)rename;
+    bool inside = !the_world.zoned || heap_contains(show->process, where, size);
+    show->outside = show->outside || !inside;
+    if (!inside && show->canon != NULL) {
+        canon_refuse(show->canon);
+    }
+    return inside ? show->canon : NULL;
 }
 
 static void on_zxid(struct ls_rename *rename, const int64_t *where)
 {
-    canon_wide(canon_of(rename), CANON_ZXID, where, the_world.coordinator->number_of_token(*where));
+    struct canon *canon = canon_for(rename, where, sizeof *where);
+    if (canon != NULL) {
+        canon_wide(canon, CANON_ZXID, where, the_world.coordinator->number_of_token(*where));
+    }
 }
 
 static void on_session(struct ls_rename *rename, const int64_t *where)
 {
-    canon_wide(canon_of(rename), CANON_SESSION, where, (int32_t)*where);
+    struct canon *canon = canon_for(rename, where, sizeof *where);
+    if (canon != NULL) {
+        canon_wide(canon, CANON_SESSION, where, (int32_t)*where);
+    }
 }
 
 static void on_sequence(struct ls_rename *rename, const int32_t *where)
 {
-    canon_sequence(canon_of(rename), where);
+    struct canon *canon = canon_for(rename, where, sizeof *where);
+    if (canon != NULL) {
+        canon_sequence(canon, where);
+    }
 }
 
 static void on_attempt(struct ls_rename *rename, const uint8_t where[16])
 {
-    canon_attempt(canon_of(rename), where);
+    struct canon *canon = canon_for(rename, where, 16);
+    if (canon != NULL) {
+        canon_attempt(canon, where);
+    }
 }
 
+/* A text without digits shows no number, wherever it lies. */
 static void on_text(struct ls_rename *rename, const char *text)
 {
-    canon_text(canon_of(rename), text);
+    bool plain = the_world.zoned && strpbrk(text, "0123456789") == NULL;
+    struct canon *canon = plain ? NULL : canon_for(rename, text, the_world.zoned ? strlen(text) + 1 : 0);
+    if (canon != NULL) {
+        canon_text(canon, text);
+    }
 }
 
 /* Without a clock, leaves a delay out of the fingerprint, because all timers are due at once there. */
 static void on_delay(struct ls_rename *rename, const void *where, size_t size)
 {
-    if (!the_world.options.timed) {
-        canon_blank(canon_of(rename), where, size);
+    struct canon *canon = canon_for(rename, where, size);
+    if (canon != NULL && !the_world.options.timed) {
+        canon_blank(canon, where, size);
     }
 }
 
@@ -63,7 +90,7 @@ static int faults_max(const struct world_options *options)
     return faults < options->budget_total ? faults : options->budget_total;
 }
 
-static void show_recipe(struct canon *canon, int p)
+static bool call_canon(struct canon *canon, int p)
 {
     struct recipe_rename rename = {
         .functions =
@@ -77,9 +104,22 @@ static void show_recipe(struct canon *canon, int p)
                 .faults_max = faults_max(&the_world.options),
             },
         .canon = canon,
+        .process = p,
     };
+    LS_ASSERT(process_at(p)->started);
+    the_world.options.recipe->canon(process_state(p), &rename.functions);
+    return !rename.outside;
+}
+
+bool canon_stays_inside(int p)
+{
+    return call_canon(NULL, p);
+}
+
+static void show_recipe(struct canon *canon, int p)
+{
     if (process_at(p)->started) {
-        the_world.options.recipe->canon(process_state(p), &rename.functions);
+        (void)call_canon(canon, p);
     }
 }
 

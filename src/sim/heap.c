@@ -138,6 +138,15 @@ void heap_free(int p, void *memory, enum heap_owner owner)
     merge(p);
 }
 
+bool heap_contains(int p, const void *memory, size_t size)
+{
+    const struct heap *heap = heap_at(p);
+    uintptr_t low = (uintptr_t)process_state(p), high = (uintptr_t)heap + heap->head.used;
+    uintptr_t at = (uintptr_t)memory;
+    LS_ASSERT(low <= high);
+    return at >= low && at <= high && size <= high - at;
+}
+
 struct heap_use heap_use(int p)
 {
     if (the_world.zoned) {

@@ -56,6 +56,23 @@ static void ask_wrong(int p)
     the_world.asked = -1;
 }
 
+/* Calls what a search calls outside of steps, where nobody could say which step broke it. */
+static void ask_pure(int p)
+{
+    if (!the_world.zoned || the_world.stopping || !process_at(p)->started) {
+        return;
+    }
+    LS_ASSERT(the_world.asked < 0);
+    the_world.asked = p;
+    if (recipe()->states_now != NULL) {
+        (void)recipe()->states_now(process_state(p));
+    }
+    if (recipe()->canon != NULL && !canon_stays_inside(p)) {
+        world_tell_offence(p, EVENT_OFFENCE_STALE, "canon()");
+    }
+    the_world.asked = -1;
+}
+
 static void call_over(void)
 {
     the_world.running = 0;
@@ -72,6 +89,7 @@ static void leave(void)
     }
     call_over();
     ask_wrong(p);
+    ask_pure(p);
 }
 
 /* Begins a call, unless an owner acts within a report, because then the call that reports goes on. Returns

@@ -344,7 +344,8 @@ enum heap_owner {
  * zones, it is damaged or has no state. */
 void *heap_alloc(int p, size_t size, enum heap_owner owner);
 void heap_free(int p, void *memory, enum heap_owner owner);
-bool heap_clear(int p, size_t state_size); /* false: the state is too large, a trouble */
+bool heap_contains(int p, const void *memory, size_t size); /* the bytes are in the state or behind it */
+bool heap_clear(int p, size_t state_size);                  /* false: the state is too large, a trouble */
 
 /* Number and bytes of a recipe's blocks. With zones, bytes as the recipe asked for; else each block rounded
  * up to 8. */
@@ -439,6 +440,10 @@ const char *label_lock_name(int lock);
 /* ---- canon.c ---- */
 
 bool world_sets_no_data(const struct world_options *options);
+
+/* Calls canon() of the recipe of a started process. Returns false if it shows a number that does not lie in
+ * the state or in a block of the process. */
+bool canon_stays_inside(int p);
 
 /* ---- steps: actions.c, apply.c, default_schedule.c ---- */
 

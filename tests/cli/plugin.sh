@@ -156,6 +156,10 @@ caught SLEEP 'waits inside a world, where nobody can wake it'
 caught CLEAN 'says that clean-up is left over, and nothing is under way that would do it'
 caught CRASH_AT_REST 'crashes: SIGSEGV in '
 caught RECURSE 'crashes: SIGSEGV in '
+# A search calls canon() for each state, a step calls it so that the step has the blame.
+caught CANON_CRASH 'crashes: SIGSEGV in '
+caught CANON_LOOP 'does not come back'
+caught CANON_COPY 'reads memory that it has freed, or that lies outside of a block or of its state: canon()'
 # ThreadSanitizer holds signals back until a thread calls something.
 [[ $LOCKSTEP_SANITIZE == *thread* ]] || caught LOOP 'does not come back'
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <zookeeper/zookeeper.h>
 
-enum { QUIET, CRASH, ABORT, RECURSE, LOOP, GLOBAL, STATIC, FREE, LOCK, KEEP, SLEEP, CLEAN, CRASH_AT_REST };
+enum { QUIET, CRASH, ABORT, RECURSE, LOOP, GLOBAL, STATIC, FREE, LOCK, KEEP, SLEEP, CLEAN, CRASH_AT_REST, CANON_CRASH, CANON_LOOP, CANON_COPY };
 
 #ifndef RUDE
 #define RUDE QUIET
@@ -191,6 +191,20 @@ static bool idle(const void *state)
     return RUDE != CLEAN || rude->acquired < 2;
 }
 
+/* Shows the count of acquires as a token. */
+static void canon(const void *state, struct ls_rename *rename)
+{
+    const struct rude *rude = state;
+    int64_t copy = rude->acquired;
+    if (RUDE == CANON_COPY && copy >= 2) {
+        rename->zxid(rename, &copy);
+    } else if (RUDE == CANON_CRASH && copy >= 2) {
+        crash((struct rude *)state);
+    } else if (RUDE == CANON_LOOP && copy >= 2) {
+        spin();
+    }
+}
+
 #ifdef MANY_DIRECTORIES
 static const char *const many[] = {"a", "b", "c", "d", NULL};
 #define DIRECTORIES many
@@ -211,6 +225,7 @@ static const struct ls_recipe rude = {
     .query = query,
     .idle = idle,
     .directories = DIRECTORIES,
+    .canon = RUDE >= CANON_CRASH ? canon : NULL,
 };
 
 #ifndef NO_MODULE
