@@ -8,6 +8,8 @@
 #include "sim/world.h"
 
 #include <lockstep/error.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the mutex: not held by anyone when a process is entered ---- */
@@ -50,13 +52,21 @@ void ls_env_waiter_close(struct ls_env *env, struct ls_waiter *waiter)
     memset(waiter, 0, sizeof *waiter);
 }
 
-/* A process has one thread: if it slept here, it would sleep for ever. */
+/* A process has one thread: if it slept here, it would sleep for ever. Callers wait in a loop, which only a
+ * guard can leave. Without one, this ends the program. */
 void ls_env_wait(struct ls_env *env, struct ls_waiter *waiter)
 {
     (void)env;
     (void)waiter;
     expect_lock("ls_env_wait");
     world_note_offence(EVENT_OFFENCE_BLOCK, NULL);
+    if (!world_guard_is_set()) {
+        fputs(
+            "lockstep: expected a call that does not wait, such as ls_mutex_acquire_start(), found one that "
+            "waits in a world, where nobody can wake it\n",
+            stderr);
+        abort();
+    }
 }
 
 void ls_env_wake(struct ls_env *env, struct ls_waiter *waiter)
