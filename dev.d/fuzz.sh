@@ -113,7 +113,9 @@ fuzz_build()
 {
     local compiler=afl-clang-fast flags=-O2 link=''
     command -v $compiler >/dev/null || compiler=afl-gcc-fast
-    if [[ $compiler == afl-clang-fast ]] && command -v clang ld.lld llvm-profdata >/dev/null && fuzz_profile; then
+    # Of several names, command -v is content with one.
+    if [[ $compiler == afl-clang-fast ]] && command -v clang >/dev/null && command -v ld.lld >/dev/null &&
+        command -v llvm-profdata >/dev/null && fuzz_profile; then
         flags="-O3 -flto=thin -fprofile-use=$(echo "$ROOT/$FUZZ_PROFILE"/*.profile)"
         # The drivers for AFL++ differ from those that were run.
         flags+=' -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date -Wno-backend-plugin'

@@ -54,6 +54,16 @@ static int depth_in_group(const struct depths *depths, int lock, int owner)
     return sum;
 }
 
+/* Counts the acquire or release that a report of a grant brings (`on granted:`). A loss of the lock, `on
+ * failed:`, comes with none. */
+static bool goes_deeper_in_report(struct depths *depths, const struct action *op)
+{
+    int *depth = &depths->of[op->lock][op->owner & (OWNERS_MAX - 1)];
+    unsigned reaction = ACTION_IS_ON_GRANTED(op->modes);
+    *depth += reaction == ACTION_ACQUIRE ? 1 : reaction == ACTION_RELEASE ? -1 : 0;
+    return reaction == ACTION_ACQUIRE;
+}
+
 /* Counts one step of a process. Returns whether the step acquires a lock of a group of which the owner
  * holds a lock already. */
 static bool goes_deeper(struct depths *depths, const struct action *op)
@@ -67,7 +77,7 @@ static bool goes_deeper(struct depths *depths, const struct action *op)
             depths->of[action_lock_at(op, i)][owner]++;
             deep |= depth_in_group(depths, action_lock_at(op, i), owner) > 1;
         }
-        return deep;
+        return goes_deeper_in_report(depths, op) || deep;
     case ACTION_RELEASE:
         for (int i = 0; i <= action_more_locks(op); i++) {
             depths->of[action_lock_at(op, i)][owner] -= depths->of[action_lock_at(op, i)][owner] > 0;

@@ -151,16 +151,20 @@ static void copy_commands(struct text *text, const struct scenario *scenario, si
     }
 }
 
+/* Returns true for a claim and for a comment. */
 static bool is_claim(const char *line, size_t size)
 {
-    static const char *const WORDS[] = {"holds ", "violates ", "#"};
+    static const char *const WORDS[] = {"holds", "violates"};
     while (size > 0 && (*line == ' ' || *line == '\t')) {
         line++;
         size--;
     }
+    if (size > 0 && *line == '#') {
+        return true;
+    }
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         size_t length = strlen(WORDS[i]);
-        if (size >= length && memcmp(line, WORDS[i], length) == 0) {
+        if (size > length && memcmp(line, WORDS[i], length) == 0 && strchr(" \t", line[length]) != NULL) {
             return true;
         }
     }

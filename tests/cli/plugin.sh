@@ -49,6 +49,8 @@ expect 0 '1 passed' bash -c "cd '$scratch' && '$LOCKSTEP' check --recipe some_na
 # It does not say that it is reentrant, so that nothing of the suite asks it to be.
 expect 0 'left out scenarios/suite/held_twice.scn: the recipe does not claim to be reentrant' "${check[@]}" --suite --budget 0 \
     --filter '*held_twice*'
+expect 0 'left out scenarios/suite/within_the_report.scn: the recipe does not claim to be reentrant' "${check[@]}" --suite --budget 0 \
+    --filter 'within_the_report.scn'
 # So it is with commands; but an acquire with a deadline may be followed by another one.
 expect 1 'left out scenarios/suite/holder_behind_a_frozen_follower_takes_it_again.scn: ' \
     "${check[@]}" --suite --budget 0 --no-shrink --filter '*frozen_follower*'

@@ -15,6 +15,11 @@ same 1 "$(wc -l <"$scratch/output")" 'lines with --quiet'
 same '1 passed, 0 failed' "$("${run[@]}" - <"$f" | tail -n 1)" 'from standard input'
 expect 0 '(25 random schedules)' "${run[@]}" --seeds 25 "$f"
 
+# Words are divided by blanks or tabs, those of a claim too.
+sed 's/^holds /holds\t/' "$f" >"$scratch/tabs.scn"
+grep -q '^holds' "$f" || { echo 'no claim in the scenario' && failed=1; }
+expect 0 '1 passed, 0 failed' "${run[@]}" "$scratch/tabs.scn"
+
 # A difference: shown as a diff, written as a trace, which replays.
 sed 's/fence=4/fence=5/' "$f" >"$scratch/other.scn"
 expect 1 '-[   60ms] a held     fence=5' "${run[@]}" "$scratch/other.scn"
