@@ -258,22 +258,33 @@ static bool is_listed(const struct enabled *enabled, const struct action *action
 {
     for (int i = 0; i < enabled->count; i++) {
         const struct action *other = &enabled->action[i];
-        if (other->kind == action->kind && other->process == action->process) {
+        if (other->kind == action->kind && other->process == action->process &&
+            other->server == action->server) {
             return true;
         }
     }
     return false;
 }
 
-/* Appends the ends of partitions that the list lacks. The list of a world with ZooKeeper has none. */
-static void append_heals(const struct steps *steps, struct enabled *ends)
+static void append_if_enabled(const struct steps *steps, struct enabled *ends, struct action end)
+{
+    if (ends->count < WORLD_ACTIONS_MAX && !is_listed(ends, &end) && world_enabled(steps->run->world, &end)) {
+        ends->action[ends->count++] = end;
+    }
+}
+
+/* Appends the ends of faults that are possible, but are no choices of a search: those of partitions and of
+ * lags in worlds of ZooKeeper. */
+static void append_ends(const struct steps *steps, struct enabled *ends)
 {
     const struct world_options *options = &steps->run->setup.scenario->options;
-    for (int p = 0; p < options->processes && ends->count < WORLD_ACTIONS_MAX; p++) {
-        struct action heal = {.kind = ACTION_HEAL, .process = (uint8_t)p};
-        if (!is_listed(ends, &heal) && world_enabled(steps->run->world, &heal)) {
-            ends->action[ends->count++] = heal;
-        }
+    for (int p = 0; p < options->processes; p++) {
+        append_if_enabled(steps, ends, (struct action){.kind = ACTION_HEAL, .process = (uint8_t)p});
+    }
+    for (int s = 0; s < options->servers; s++) {
+        append_if_enabled(
+            steps, ends,
+            (struct action){.kind = ACTION_THAW, .process = EVENT_PROCESS_NONE, .server = (uint8_t)s});
     }
 }
 
@@ -282,7 +293,7 @@ static bool add_all_lasting(const struct steps *steps, cJSON *object, struct ena
 {
     cJSON *list = NULL;
     bool added = true;
-    append_heals(steps, enabled);
+    append_ends(steps, enabled);
     for (int i = 0; added && i < enabled->count; i++) {
         if (action_has(&enabled->action[i], TRAIT_HEALS)) {
             list = list != NULL ? list : cJSON_AddArrayToObject(object, "lasting");

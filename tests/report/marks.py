@@ -83,6 +83,12 @@ def token(steps):
     check("numbers have one form", "0x" not in shown)
 
 
+def lag(steps):
+    spans = ask("return page.spans")
+    check("the lag is a span", any("thaw s2" in span["text"] for span in spans), spans)
+    check("its end is in the JSON", any(one["end"] == "thaw s2" for step in steps for one in step.get("lasting", [])))
+
+
 def pause(steps):
     spans = ask("return page.spans")
     check("the pause is a span", any(span.get("process") == "a" and span["to"] - span["from"] > 10 for span in spans), spans)

@@ -72,7 +72,19 @@ cut a
 a acquire owner=1
 settle
 SCENARIO
-pages=(lost herd token pause owners again)
+# A lag lasts until a thaw, though no search chooses its end.
+scripted lag "$LOCKSTEP" mutex <<'SCENARIO'
+world servers=2 used
+mutex /locks/x
+process a
+
+lag s2
+a acquire
+settle
+thaw s2
+settle
+SCENARIO
+pages=(lost herd token pause owners again lag)
 redis=$LOCKSTEP_BUILD_DIR/lockstep-redis
 if [[ -x $redis ]]; then
     printf 'coordinator redis\nmutex /locks/x\nprocess a b: acquire\nexplore expire<=1\n----\nholds held_lease_is_renewed\n' >"$scratch/lease.scn"
