@@ -14,6 +14,7 @@
 
 #define FOUND_LINE 6
 #define FOUND_COLUMN 7
+#define SCENARIO_LINE 7
 
 struct export
 {
@@ -114,6 +115,17 @@ static int prove(struct export *e, const struct run_setup *setup, int index, str
     return input_complain_words(error, e->trace->input.name, FOUND_LINE, FOUND_COLUMN, "another", expected);
 }
 
+/* The test is linked with liblockstep_sim, which has worlds of ZooKeeper alone. */
+static int check_coordinator(const struct export *e, const struct scenario *scenario,
+                             struct input_error *error)
+{
+    const char *coordinator = scenario->options.coordinator;
+    return coordinator == NULL || strcmp(coordinator, "zookeeper") == 0
+               ? 0
+               : input_complain_words(error, e->trace->input.name, SCENARIO_LINE, 1, coordinator,
+                                      "a scenario of zookeeper (liblockstep_sim has no other worlds)");
+}
+
 static int prove_all(struct export *e, struct input_error *error)
 {
     struct scenario scenario;
@@ -121,7 +133,11 @@ static int prove_all(struct export *e, struct input_error *error)
     if (replay_setup(e->trace, &scenario, &setup, error) != 0) {
         return -1;
     }
+    int foreign = check_coordinator(e, &scenario, error);
     scenario_close(&scenario);
+    if (foreign != 0) {
+        return -1;
+    }
     for (int i = 0; i < e->properties; i++) {
         if (prove(e, &setup, i, error) != 0) {
             return -1;
