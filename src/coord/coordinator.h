@@ -189,8 +189,8 @@ struct coordinator {
     const struct coord_kind *kinds;              /* NULL = none */
     const struct coord_fault *faults;            /* NULL = none */
     const struct coord_option *options;          /* values are in world_options.own; NULL = none */
-    /* Words of scenarios that would change nothing here, so they are refused: options of the line `world`, and
-     * first words of lines. NULL at the end; NULL in place of the table = none. */
+    /* Words of scenarios that are refused, because they would change nothing: options of the line `world`,
+     * and first words of lines. NULL = end of the table; no table = none. */
     const char *const *refused_words;
     /* Contenders have leases. If no process renews a contender, it ends. `owner` of the EVENT_NODE_DELETED is
      * then EVENT_BY_TIME, unless a fault or a pause excuses the end. The session of a contender is a life of
