@@ -159,6 +159,10 @@ static const struct ls_recipe *load(const char *path, const char *file, char *wh
         object_close(object);
         return NULL;
     }
+    if (object_has_thread_variables(object)) { /* guard_watch() would not see their changes */
+        object_close(object);
+        return refuse(why, "it has variables of its threads (__thread); a recipe has one state");
+    }
     if (!survives(file)) {
         object_close(object);
         return refuse(why, "whoever loads it dies: it is damaged, or its constructors fail");

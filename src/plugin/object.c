@@ -139,6 +139,18 @@ static bool loaded_part(const struct object *object, unsigned flag, int index, G
     return false;
 }
 
+bool object_has_thread_variables(const struct object *object)
+{
+    size_t count = 0;
+    GElf_Phdr header;
+    bool found = false;
+    elf_getphdrnum(object->elf, &count);
+    for (size_t i = 0; i < count && !found; i++) {
+        found = gelf_getphdr(object->elf, (int)i, &header) != NULL && header.p_type == PT_TLS;
+    }
+    return found;
+}
+
 bool object_code(const struct object *object, uintptr_t *offset, size_t *size)
 {
     GElf_Phdr header;

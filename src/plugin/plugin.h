@@ -52,6 +52,9 @@ bool object_code(const struct object *object, uintptr_t *offset, size_t *size);
 bool object_writable(const struct object *object, int index, uintptr_t *offset, size_t *size);
 bool object_marks(const struct object *object, uintptr_t *offset, size_t *size);
 
+/* Returns whether threads have copies of variables of the object (`__thread`, `_Thread_local`). */
+bool object_has_thread_variables(const struct object *object);
+
 /* Returns the name of the function or variable at an offset; NULL = unknown. Lives as long as the object. */
 const char *object_symbol(const struct object *object, uintptr_t offset);
 

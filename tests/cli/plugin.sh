@@ -136,6 +136,8 @@ build -DCALL_SIGNAL
 refused 'it calls signal, and a recipe may call zookeeper.h, <lockstep/env.h> and what looks at its arguments alone'
 build -DCALL_WEAK
 refused 'it calls system, which starts a thread or a process; a recipe runs in callbacks'
+build -DTHREAD_VARIABLE
+refused 'it has variables of its threads (__thread); a recipe has one state'
 build -DCALL_MISSING
 refused 'it calls zoo_there_is_no_such_function, which the simulated client does not have'
 build -DCALL_WAITING

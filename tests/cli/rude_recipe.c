@@ -11,7 +11,24 @@
 #include <time.h>
 #include <zookeeper/zookeeper.h>
 
-enum { QUIET, CRASH, ABORT, RECURSE, LOOP, GLOBAL, STATIC, FREE, LOCK, KEEP, SLEEP, CLEAN, CRASH_AT_REST, CANON_CRASH, CANON_LOOP, CANON_COPY };
+enum {
+    QUIET,
+    CRASH,
+    ABORT,
+    RECURSE,
+    LOOP,
+    GLOBAL,
+    STATIC,
+    FREE,
+    LOCK,
+    KEEP,
+    SLEEP,
+    CLEAN,
+    CRASH_AT_REST,
+    CANON_CRASH,
+    CANON_LOOP,
+    CANON_COPY
+};
 
 #ifndef RUDE
 #define RUDE QUIET
@@ -132,6 +149,9 @@ static void misbehave(struct rude *rude)
     system("true");
 #elif defined FILL_THE_HEAP
     rude->text = malloc(1 << 20);
+#elif defined THREAD_VARIABLE
+    static __thread int calls;
+    rude->acquired += calls++ > 100;
 #elif defined CALL_SIGNAL
     signal(SIGTERM, SIG_IGN);
 #elif defined CALL_THREAD
