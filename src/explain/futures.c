@@ -395,7 +395,9 @@ static void step(struct futures *f)
         }
         return;
     }
-    if (f->endless && f->goal == GOAL_KEEP && closes_circle(f, key_of(f, &place))) {
+    /* a promise about waiting: the waiter waits in each state of the path, so in the whole circle */
+    bool keeps = f->endless && !f->serves && f->goal == GOAL_KEEP;
+    if (keeps && closes_circle(f, key_of(f, &place))) {
         succeed(f, f->depth);
         return;
     }

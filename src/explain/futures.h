@@ -12,8 +12,8 @@
  * - behind the bound `until_ms`;
  * - if a program is endless, where a circle closes in which a caller acts.
  *
- * For a promise about waiting, a continuation instead ends where the waiter waits no more, or in such a
- * circle. */
+ * For a promise about waiting, only a continuation to a state in which the waiter waits no more keeps it. In
+ * a circle without such a state the waiter waits for ever. */
 #ifndef EXPLAIN_FUTURES_H
 #define EXPLAIN_FUTURES_H
 

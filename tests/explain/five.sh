@@ -27,6 +27,11 @@ same "$("$LOCKSTEP" explain "$trace")" "$("$LOCKSTEP" explain - <"$trace")" 'the
 expect 0 "this fault decided" "$LOCKSTEP" explain --no-shrink "$scratch/short.trace"
 expect 0 "it mattered: without it, no run breaks the promise" "$LOCKSTEP" explain --no-shrink "$trace"
 
+# Programs without an end: while the others go round in a circle, the waiter waits all the same.
+"$LOCKSTEP" check --quiet --recipe broken-expects-create --no-shrink --out "$scratch/live" scenarios/explore/live_2.scn >/dev/null || true
+expect 0 "before step 4, 'cut a keep=0 apply=0 rc=-4': this fault decided" "$LOCKSTEP" explain --property can_always_be_served --no-shrink \
+    "$scratch"/live/*.trace
+
 # Either of two losses is enough. That some fault was needed is said only if the search without any has come to its end.
 cat >"$scratch/two.scn" <<'SCENARIO'
 world used
