@@ -266,7 +266,7 @@ struct coordinator {
     int (*own_block)(int client); /* returns the block that is the client's alone */
     /* Shows each copy in this block of each number that grows, such as a session or a number of
      * number_of_position() (docs/design/renaming.md). If a copy is left out, different states may count as
-     * one. The world calls canon() with all its blocks, those of others included. */
+     * one. The world calls canon() with each of its blocks but that of the judges. */
     void (*canon)(int block, struct canon *canon);
     bool (*drop_unread)(const struct action *action); /* as world_drop_unread(); optional */
 

@@ -4,7 +4,7 @@
 /* Worlds that lack a choice point (docs/fidelity.md): removes the actions that are no choice.
  *
  * A rule keeps at least one action of a list that is not empty, and the next rule looks at the remaining
- * ones. So such a world has fewer runs, but no run ends because a rule left nothing. */
+ * ones. So the rules leave out runs, but no run ends because a rule left nothing. */
 #include "coordzk/internal.h"
 
 #include "base/assert.h"

@@ -23,7 +23,7 @@
  * If an operator deletes the node of a taker in the line, the next taker takes leases as well. Therefore a
  * taker of several leases watches that node while it waits for room (revoke.c). If the node is gone, the
  * taker gives its leases back and queues again.
- *   Claim. No two takers wait for each other for ever.
+ *   Claim. If each taker may read its own node in the line, no two takers wait for each other for ever.
  *   Why. All takers in LOCK_TAKING but one have lost their node in the line, and learn of that by the watch.
  *   Checked by. scenarios/explore/semaphore_several_evicted_2.scn.
  *
