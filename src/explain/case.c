@@ -274,10 +274,15 @@ bool case_begin(struct explain_case *c)
     bool each_rest = pauses(c);
     run_begin(&c->run, SCHEDULE_SEARCH, c->setup.seed);
     c->futures = futures_open(&c->run, c->position, c->waiter);
-    if (c->futures != NULL && each_rest) {
+    if (c->futures == NULL) { /* memory is short; another part of the explanation may try again */
+        run_close(&c->run);
+        c->run.world = NULL;
+        return false;
+    }
+    if (each_rest) {
         futures_judge_each_rest(c->futures);
     }
-    return c->futures != NULL;
+    return true;
 }
 
 void case_close(struct explain_case *c)

@@ -180,6 +180,7 @@ static void list_faults(const struct explain_case *c, struct explanation *e, int
     for (int i = 1; i <= c->last && e->faults < EXPLAIN_FAULTS_MAX; i++) {
         if (c->story.choice[i].fault) {
             choice[e->faults] = i;
+            e->fault[e->faults].matter = EXPLAIN_MATTERS_UNKNOWN;
             describe(c, i, &e->fault[e->faults++]);
         }
     }
@@ -257,6 +258,14 @@ static void postpone(struct explain_case *c, struct explanation *e, const int ch
     }
 }
 
+static void say_none_is_needed(struct explanation *e)
+{
+    e->cause = EXPLAIN_NONE_NEEDED;
+    for (int i = 0; i < e->faults; i++) {
+        e->fault[i].matter = EXPLAIN_MATTERS_NOT;
+    }
+}
+
 void explain_faults(struct explain_case *c, struct explanation *e, struct futures_bounds bounds)
 {
     int choice[EXPLAIN_FAULTS_MAX] = {0};
@@ -270,8 +279,8 @@ void explain_faults(struct explain_case *c, struct explanation *e, struct future
         return;
     }
     check_none(c, bounds, &e->none);
-    e->cause = EXPLAIN_NONE_NEEDED;
     if (e->none.answer == FUTURES_SOME) {
+        say_none_is_needed(e);
         return;
     }
     check_each(c, e, choice, bounds);

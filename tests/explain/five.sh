@@ -76,7 +76,14 @@ trace_of broken-no-protection "$scratch/lost.scn"
 expect 0 "all runs of the script's acts with no fault; " "$LOCKSTEP" explain "$trace"
 expect 0 '"kind":"cut","process":"a","mattered":"yes"' "$LOCKSTEP" explain --json "$trace"
 
+# If no fault is needed, none mattered.
+sed 's/^world used/world used seed=1/; /^before /d; s/^cut .*/settle\ncut a/' "$scratch/lost.scn" >"$scratch/sorted.scn"
+trace_of broken-no-sort "$scratch/sorted.scn"
+expect 0 '"kind":"cut","process":"a","mattered":"no"' "$LOCKSTEP" explain --json --no-shrink "$trace"
+expect 0 '"cause":"no-fault-needed"' "$LOCKSTEP" explain --json --no-shrink "$trace"
+
 # Bounds: no answer is guessed.
+trace_of broken-no-protection "$scratch/lost.scn"
 expect 3 "not decided within 1 states" "$LOCKSTEP" explain --max-states 1 "$trace"
 expect 3 '"result":"undecided"' "$LOCKSTEP" explain --json --max-states 1 "$trace"
 
