@@ -22,8 +22,9 @@ curator()
 revoke()
 {
     local tries=200 status=0
+    rm -f "$scratch/holder" # the last one's would say "held"
     $1 "/lockstep/revoke-$1" yield >"$scratch/holder" &
-    while ((tries-- > 0)) && ! grep -q held "$scratch/holder"; do
+    while ((tries-- > 0)) && ! grep -qs held "$scratch/holder"; do
         sleep 0.1
     done
     $2 "/lockstep/revoke-$1" ask >"$scratch/asker" || status=$?
