@@ -54,8 +54,8 @@ static int depth_in_group(const struct depths *depths, int lock, int owner)
     return sum;
 }
 
-/* Counts the acquire or release that a report of a grant brings (`on granted:`). A loss of the lock, `on
- * failed:`, comes with none. */
+/* Counts what the owner does within the report of the grant (`on granted:`). Within the report of a failure
+ * (`on failed:`) the owner holds nothing that an acquire could add to. */
 static bool goes_deeper_in_report(struct depths *depths, const struct action *op)
 {
     int *depth = &depths->of[op->lock][op->owner & (OWNERS_MAX - 1)];
