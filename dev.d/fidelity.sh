@@ -11,8 +11,8 @@ cat <<'TEXT'
 <!-- Written by `bash dev.d/fidelity.sh` from docs/fidelity.tsv. -->
 # What the fake reproduces
 
-The page has observable behaviour of ZooKeeper through its C client, as rules with numbers (F1, F2, ...). For each rule it says how
-`src/fakezk` behaves, and names a test of that, if there is one.
+The page has rules with numbers (F1, F2, ...), mostly about observable behaviour of ZooKeeper through its C client. The class of a rule
+says whether, and in which runs, `src/fakezk` behaves so. Most rules name a test.
 
 
 - **always**: in every run.
