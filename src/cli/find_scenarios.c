@@ -2,10 +2,11 @@
  * Copyright the lockstep authors */
 
 #include "cli/cli.h"
-#include "sim/abilities.h"
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "cli/small_worlds.h"
+#include "sim/abilities.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,6 +24,7 @@ struct collection {
     struct cli_job *job;
     int jobs;
     int found;
+    int wanted;   /* of `found`: those that the filter matches */
     int foreign;  /* scenarios in folders whose coordinators this program lacks */
     dev_t device; /* file system of the user's folder; the walk stays on it */
     bool full;    /* there are more than ENTRIES_MAX entries: the walk ends */
@@ -87,6 +89,7 @@ static void add_file(struct collection *c, const char *path, bool named)
     if (!is_wanted(c->options, path)) {
         return;
     }
+    c->wanted++;
     if (!array_resize(&c->job, (size_t)c->jobs + 1, sizeof *c->job)) {
         complain(c, "lockstep: out of memory");
         return;
@@ -243,9 +246,8 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
         fprintf(options->json ? stderr : stdout, "left out %d of other coordinators than this program has\n",
                 c.foreign);
     }
-    bool worlds =
-        options->suite && options->filter != NULL && (options->budget_given || cli_suite_has_worlds(options));
-    if (c.status == 0 && c.jobs == 0 && !worlds) {
+    bool left_out = options->suite && options->budget_given && c.wanted > 0;
+    if (c.status == 0 && c.jobs == 0 && !left_out && !(options->filter && enumerate_has_match(options))) {
         c.status = options->filter
                        ? cli_usage_error(command, "a pattern for at least one scenario after --filter",
                                          options->filter)

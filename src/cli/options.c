@@ -507,9 +507,13 @@ static const struct ls_recipe *load_recipe(const char *path, char why[PLUGIN_WHY
     return recipe;
 }
 
-static int unknown_option(const char *command, const struct option *list, int count, const char *found)
+/* Complains about the option that getopt_long() has just refused: the letter `optopt`, or else `word`. A
+ * letter may stand among others in a word, so `word` cannot tell it. */
+static int unknown_option(const char *command, const struct option *list, int count, const char *word)
 {
     struct nearest nearest;
+    char letter[] = {'-', (char)optopt, 0};
+    const char *found = optopt > 0 && optopt < 128 ? letter : word;
     const char *name = found + strspn(found, "-");
     nearest_begin(&nearest, name, strcspn(name, "="));
     for (int i = 0; i < count; i++) {

@@ -462,6 +462,22 @@ static int resume(const struct cli_options *options, const char *command, struct
     return 0;
 }
 
+bool enumerate_has_match(const struct cli_options *options)
+{
+    bool found = false;
+    for (int i = 0; cli_suite_has_worlds(options) && i < worlds_classes() && !found; i++) {
+        const struct world_class *class = worlds_class(i);
+        int count = class_may_match(options, class) ? worlds_count(class) : 0;
+        for (int world = 0; world < count && !found; world++) {
+            char name[WORLDS_NAME_MAX];
+            struct world_spec spec;
+            worlds_spec(class, world, &spec);
+            found = is_matched(options, worlds_name(&spec, name));
+        }
+    }
+    return found;
+}
+
 bool enumerate_is_kept(const struct cli_options *options)
 {
     char path[CLI_CHECKPOINT_MAX];

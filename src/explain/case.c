@@ -23,11 +23,11 @@ static bool is_about_waiting(int position)
  * are any. -1 = none. */
 static int choose(const struct explain_case *c, const char *property)
 {
-    int found = check_position(c->trace->found), violated[CHECK_PROPERTIES_MAX];
+    int found = replay_found(c->trace, c->story.violated), violated[CHECK_PROPERTIES_MAX];
     if (property != NULL) {
         return check_position(property);
     }
-    if (found >= 0 && (c->story.violated >> found & 1) != 0) {
+    if (found >= 0) {
         return found;
     }
     check_mask mask = c->story.violated & ~c->story.declared;
@@ -195,6 +195,15 @@ enum explain_result case_open(struct explain_case *c, const struct trace *trace,
     c->scripted = !c->scenario.exploring;
     make_model(c, &setup);
     return make_script(c) ? EXPLAIN_DONE : out_of_memory(c, error);
+}
+
+uint64_t case_step_of(const struct explain_case *c, int choices)
+{
+    LS_ASSERT(choices <= c->last);
+    while (choices > 0 && c->story.choice[choices].step == 0) { /* a mark, or a question for rest */
+        choices--;
+    }
+    return choices > 0 ? c->story.choice[choices].step : 0;
 }
 
 static bool choose_again(struct explain_case *c, int index)

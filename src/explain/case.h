@@ -39,6 +39,9 @@ void case_close(struct explain_case *c);
  * session timeouts after the last event up to the violation. 0 = the world has no clock. */
 int64_t case_end_ms(const struct explain_case *c);
 
+/* Returns the number of the last action among the first `choices` choices; 0 = there is none. */
+uint64_t case_step_of(const struct explain_case *c, int choices);
+
 /* Prepares the searches of futures. Before this call explore_run() may use the world, and after it no more.
  * Returns false if memory is short. */
 bool case_begin(struct explain_case *c);

@@ -102,7 +102,7 @@ static void search_behind(struct explain_case *c, int choices, int without,
     struct action *list = calloc((size_t)c->acts + 1, sizeof *list);
     LS_ASSERT(choices >= 0 && choices < c->last);
     check->scope = choices > 0 ? EXPLAIN_PREFIX : EXPLAIN_SCRIPT;
-    check->behind = choices > 0 ? c->story.choice[choices].step : 0;
+    check->behind = case_step_of(c, choices);
     if (c->waits) {
         found.limit = "the promise is about runs without an end";
     } else if (list != NULL && case_follow(c, choices)) {

@@ -12,16 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the number of the last action among the first `choices` choices. */
-static uint64_t step_of(const struct explain_case *c, int choices)
-{
-    LS_ASSERT(choices <= c->last);
-    while (choices > 0 && c->story.choice[choices].step == 0) {
-        choices--;
-    }
-    return c->story.choice[choices].step;
-}
-
 /* Searches for a continuation that breaks the promise behind the first `choices` choices without choice
  * `fault`. That fault may happen in the continuation. */
 static void search_behind(struct explain_case *c, int choices, int fault, struct futures_bounds bounds,
@@ -40,7 +30,7 @@ static void search_behind(struct explain_case *c, int choices, int fault, struct
         futures_break(c->futures, &script, bounds, &found);
     }
     check->scope = EXPLAIN_PREFIX;
-    check->behind = step_of(c, choices);
+    check->behind = case_step_of(c, choices);
     check->without = c->story.choice[fault].step;
     check->answer = found.answer;
     check->states = found.states;

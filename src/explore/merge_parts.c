@@ -126,7 +126,8 @@ static void add_stats(const struct parts *p, const struct outcome *stopped, stru
     }
 }
 
-/* Begins with the outcome of the part `last`, but without its findings and text. If that part was not
+/* Begins with the outcome of the part `last`, but without its findings, its text and the counts that
+ * add_counts() adds up. If that part was not
  * searched, takes the nearest part before it that was, or else the nearest behind it. */
 static void begin(struct parts *p, struct outcome *outcome)
 {
@@ -140,6 +141,8 @@ static void begin(struct parts *p, struct outcome *outcome)
     }
     *outcome = *p->part[p->shown];
     memset(&outcome->stats, 0, sizeof outcome->stats);
+    struct search_counts *counts = &outcome->search;
+    counts->live_states = counts->live_transitions = counts->live_bytes = counts->unrenamed = 0;
     outcome_clear_text(outcome);
 }
 
@@ -161,7 +164,10 @@ static int stands(const struct parts *p, const struct outcome *stopped)
     }
     /* one process would not have searched the sets behind the violation */
     bool as_one = before && stopped != NULL && stopped->verdict == VERDICT_VIOLATED;
-    return as_one && p->last / p->layers + 1 < p->sets ? -1 : complete_faults(p);
+    bool fewer = as_one && p->last / p->layers + 1 < p->sets;
+    /* what ends the search for liveness may need no fault (judge_live() in explore.c) */
+    bool live = stopped != NULL && stopped->search.live_states > 0;
+    return fewer || live ? -1 : complete_faults(p);
 }
 
 static void say_missing(const struct parts *p, struct outcome *outcome)

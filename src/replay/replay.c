@@ -67,6 +67,20 @@ static bool goes_on_for_ever(const struct trace *trace)
     return false;
 }
 
+int replay_found(const struct trace *trace, check_mask violated)
+{
+    int found = -1;
+    for (const char *at = trace->found; *at != 0 && found < 0; at += strspn(at, " ")) {
+        char word[TRACE_WORD_MAX];
+        size_t size = strcspn(at, " ");
+        snprintf(word, sizeof word, "%.*s", (int)size, at);
+        int position = size < sizeof word ? check_position(word) : -1;
+        found = position >= 0 && (violated >> position & 1) != 0 ? position : -1;
+        at += size;
+    }
+    return found;
+}
+
 int replay_setup(const struct trace *trace, struct scenario *scenario, struct run_setup *setup,
                  struct input_error *error)
 {

@@ -45,6 +45,10 @@ struct replay_listener {
     void (*end)(void *ctx); /* after the last step, unless the trace is unfit */
 };
 
+/* Returns the position, as of check_position(), of the first property in the trace's line `found` that is in
+ * the mask; -1 = none is. */
+int replay_found(const struct trace *trace, check_mask violated);
+
 /* Replays a trace and tells the listener each step. */
 enum replay_result replay_run(const struct trace *trace, const struct replay_listener *listener,
                               struct input_error *error);

@@ -377,10 +377,10 @@ static bool choose_property(struct shrink *s, int first)
 {
     const char *name = s->options->property;
     check_mask violated = s->attempt.run.stats.violated;
-    int found = check_position(s->attempt.trace->found);
+    int found = replay_found(s->attempt.trace, violated);
     if (name) {
         first = check_position(name);
-    } else if (found >= 0 && (violated >> found & 1)) {
+    } else if (found >= 0) {
         first = found;
     }
     s->attempt.position = first;

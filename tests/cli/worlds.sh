@@ -56,6 +56,12 @@ total=$(sed -n 's/^worlds: .* searched, \([0-9]*\) states.*/\1/p' "$scratch/outp
 ((total > first)) || { echo "$first states, and then $total"; failed=1; }
 expect 2 "found '$scratch/nothing'" "${check[@]}" --budget 1 --resume "$scratch/nothing"
 
+# A pattern that matches neither a situation nor a world is a mistake, whatever the budget.
+for budget in 0 1m; do
+    expect_line "lockstep check: expected a pattern for at least one scenario after --filter, found 'worlds/no-such*'" \
+        "$LOCKSTEP" check --suite --filter 'worlds/no-such*' --budget $budget
+done
+
 # A world that fails is reduced to the smallest that fails, is a scenario like any other, and fails alone.
 expect 1 'FAIL  worlds/one-client-one-turn/cancel-1/acquire' "${check[@]}" --budget 100000 --recipe broken-cancel-leaks
 grep -q 'worlds/one-client-one-turn/all-1/acquire fails first' "$scratch/output" || { cat "$scratch/output"; failed=1; }

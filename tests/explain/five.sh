@@ -82,6 +82,23 @@ trace_of broken-no-sort "$scratch/sorted.scn"
 expect 0 '"kind":"cut","process":"a","mattered":"no"' "$LOCKSTEP" explain --json --no-shrink "$trace"
 expect 0 '"cause":"no-fault-needed"' "$LOCKSTEP" explain --json --no-shrink "$trace"
 
+# The step behind which a check begins is an action, though a question for rest comes between it and the fault.
+cat >"$scratch/rest.scn" <<'SCENARIO'
+world used
+mutex /locks/x
+process a b
+a acquire
+settle
+rest
+expire a
+b acquire
+settle
+rest
+----
+SCENARIO
+trace_of broken-ignores-loss "$scratch/rest.scn"
+expect 3 'all continuations of step 14 with no fault; ' "$LOCKSTEP" explain --no-shrink --max-states 20 "$trace"
+
 # Bounds: no answer is guessed.
 trace_of broken-no-protection "$scratch/lost.scn"
 expect 3 "not decided within 1 states" "$LOCKSTEP" explain --max-states 1 "$trace"
