@@ -184,6 +184,7 @@ static void open_all(const struct coord_host *wanted)
                                         .servers = redis_host->options->servers,
                                         .replicas = redis_host->options->own[OPTION_REPLICAS],
                                         .lag = may_lose() ? redis_host->options->own[OPTION_LAG] : 0,
+                                        .log_lags = redis_host->options->own[OPTION_LOG] == LOG_EACH_SECOND,
                                         .splits = redis_host->options->own[OPTION_SPLITS] != 0,
                                         .timed = redis_host->options->timed,
                                         .latency_min_ms = redis_host->options->latency_min_ms,

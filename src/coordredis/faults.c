@@ -235,7 +235,7 @@ static const char *rejection(void)
 static void restart(int server)
 {
     static const enum fakeredis_kept KEPT[] = {[LOG_NONE] = FAKEREDIS_KEEPS_NONE,
-                                               [LOG_EACH_SECOND] = FAKEREDIS_KEEPS_SAFE,
+                                               [LOG_EACH_SECOND] = FAKEREDIS_KEEPS_LOGGED,
                                                [LOG_ALWAYS] = FAKEREDIS_KEEPS_ALL};
     LS_ASSERT((size_t)option(OPTION_LOG) < sizeof KEPT / sizeof KEPT[0]);
     fakeredis_restart(server, KEPT[option(OPTION_LOG)]);
@@ -264,7 +264,7 @@ static void befall(int kind, int server)
 {
     LS_ASSERT(can_befall(kind, server));
     if (kind == ACTION_FAILOVER) {
-        fakeredis_restart(server, FAKEREDIS_KEEPS_SAFE);
+        fakeredis_restart(server, FAKEREDIS_KEEPS_REPLICATED);
     } else if (kind == ACTION_SPLIT) {
         claims_split(server);
     } else if (kind == ACTION_REJOIN) {

@@ -19,7 +19,9 @@ struct kept_key {
     uint8_t client, connection; /* of the write */
     uint8_t begins;             /* 1 = first image of its write */
     uint8_t database, type, writer, life, shortened;
-    uint32_t reserved; /* 0 */
+    uint8_t confirmed; /* 1 = the replicas have the write, and the log may lack it */
+    uint8_t unheard;   /* 1 = the replicas were detached at the write */
+    uint16_t reserved; /* 0 */
 };
 
 static bool is_new_write;
@@ -75,19 +77,34 @@ static void drop_oldest(struct server *server)
     } while (key != NULL && !key->begins);
 }
 
+static void keep_the_last(struct server *server, int count)
+{
+    while (writes(server) > count) {
+        drop_oldest(server);
+    }
+}
+
 void backlog_begin(void)
 {
     is_new_write = true;
 }
 
-/* Returns whether the current write has kept an image of this key already. */
+static bool is_detached(const struct server *server)
+{
+    return server_facts(&server->pack)->detached;
+}
+
+/* Returns whether no further image of this key is needed: the current write has kept one, or a write since the
+ * detach. All writes since the detach are lost together, but by a log that lags. */
 static bool is_kept(struct server *server, int database, struct bytes name)
 {
-    bool found = false;
+    bool found = false, unheard = false;
     for (struct kept_key *key = first(server); key != NULL; key = next(server, key)) {
-        found = (found && !key->begins) || (key->database == database && bytes_equal(name_of(key), name));
+        bool same = key->database == database && bytes_equal(name_of(key), name);
+        found = (found && !key->begins) || same;
+        unheard = unheard || (same && key->unheard);
     }
-    return found && !is_new_write;
+    return (found && !is_new_write) || (unheard && !server->log_lags);
 }
 
 static void fill(struct kept_key *kept, const struct key *key)
@@ -115,8 +132,9 @@ void backlog_note(struct call *call, int database, struct bytes name)
         call->no_room = true;
         return;
     }
-    while (is_new_write && writes(server) >= server->lag) {
-        drop_oldest(server);
+    bool unheard = is_detached(server);
+    if (is_new_write && !unheard) {
+        keep_the_last(server, server->lag - 1);
     }
     const struct key *key = keys_find(&server->pack, database, name);
     size_t value = key != NULL ? key_bytes(key).size : 0;
@@ -132,6 +150,7 @@ void backlog_note(struct call *call, int database, struct bytes name)
     record->connection = call->connection;
     record->database = (uint8_t)database;
     record->begins = is_new_write;
+    record->unheard = unheard;
     is_new_write = false;
     memcpy(record + 1, name.at, name.size);
     if (key != NULL) {
@@ -151,6 +170,23 @@ void backlog_forget(struct server *server, const struct key *key)
     }
 }
 
+/* The replicas have the first `count` writes. If the log lags, it may lack them all the same. */
+static void make_safe(struct server *server, int count)
+{
+    int all = writes(server), written = 0;
+    LS_ASSERT(count >= 0 && count <= all);
+    if (!server->log_lags) {
+        keep_the_last(server, all - count);
+        return;
+    }
+    arena_mark(server->pack.arena, server->pack.block);
+    for (struct kept_key *key = first(server); key != NULL; key = next(server, key)) {
+        written += key->begins;
+        key->confirmed = key->confirmed || written <= count;
+    }
+    keep_the_last(server, server->lag);
+}
+
 void backlog_confirm(struct server *server, int client, int connection)
 {
     int written = 0, confirmed = 0;
@@ -159,9 +195,17 @@ void backlog_confirm(struct server *server, int client, int connection)
         confirmed = key->client == client && key->connection == connection ? written : confirmed;
     }
     LS_ASSERT(written <= server->lag);
-    for (; confirmed > 0; confirmed--) {
-        drop_oldest(server);
+    make_safe(server, confirmed);
+}
+
+void backlog_attach(struct server *server)
+{
+    int written = 0, unheard = 0;
+    for (struct kept_key *key = first(server); key != NULL; key = next(server, key)) {
+        written += key->begins;
+        unheard = key->unheard ? written : unheard;
     }
+    make_safe(server, unheard);
 }
 
 void backlog_clear(struct server *server)
@@ -202,12 +246,18 @@ static void undo(struct server *server, const struct kept_key *image, struct byt
     }
 }
 
-void backlog_lose(struct server *server)
+void backlog_lose(struct server *server, bool confirmed)
 {
     struct kept_key *last;
+    if (confirmed) {
+        keep_the_last(server, server->lag); /* the log has the others */
+    }
     while ((last = first(server)) != NULL) {
         for (struct kept_key *key = last; key != NULL; key = next(server, key)) {
             last = key;
+        }
+        if (last->confirmed && !confirmed) {
+            return; /* the writes before it are confirmed, too */
         }
         const struct kept_key image = *last;
         struct bytes name = name_of(last), value = value_of(last);

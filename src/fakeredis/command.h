@@ -34,6 +34,7 @@ struct lost_write {
 struct server {
     struct pack pack;     /* its block */
     int lag;              /* number of writes that its backlog keeps, at most; 0 = no backlog */
+    bool log_lags;        /* a restart may lose writes that replicas have */
     int replicas;         /* number of replicas that WAIT counts */
     bool timed;           /* leases end by the clock; false = see `ends_ms` of struct key */
     bool read_only;       /* it is a replica: refuses commands that write, and deletes no key by its lease */

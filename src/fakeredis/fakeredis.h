@@ -47,6 +47,7 @@ struct fakeredis_options {
     int clients, servers;
     int replicas;                       /* of each server */
     int lag;                            /* number of writes that a server may lose at once, at most */
+    bool log_lags;                      /* a restart may lose writes that replicas have */
     bool splits;                        /* fakeredis_split() is allowed */
     bool timed;                         /* the world has a clock; false = the next three are unused */
     int latency_min_ms, latency_max_ms; /* of a message, one way */
@@ -158,7 +159,8 @@ struct redisAsyncContext *fakeredis_context(int client, int connection); /* NULL
 /* The keys that a server still has after a restart. */
 enum fakeredis_kept {
     FAKEREDIS_KEEPS_ALL,
-    FAKEREDIS_KEEPS_SAFE, /* as before the writes of its backlog (backlog.h), which are lost */
+    FAKEREDIS_KEEPS_REPLICATED, /* those that a replica has for sure: a failover */
+    FAKEREDIS_KEEPS_LOGGED,     /* those before the writes of its backlog (backlog.h) */
     FAKEREDIS_KEEPS_NONE,
 };
 /* Restarts a server. Its connections that are up break at once, and its scripts and late requests are

@@ -47,8 +47,8 @@ static void lose_keys(int server)
 void fakeredis_restart(int server, enum fakeredis_kept kept)
 {
     break_connections(server);
-    if (kept == FAKEREDIS_KEEPS_SAFE) {
-        backlog_lose(looked_at(server));
+    if (kept == FAKEREDIS_KEEPS_REPLICATED || kept == FAKEREDIS_KEEPS_LOGGED) {
+        backlog_lose(looked_at(server), kept == FAKEREDIS_KEEPS_LOGGED);
     } else if (kept == FAKEREDIS_KEEPS_NONE) {
         lose_keys(server);
     }
@@ -103,7 +103,7 @@ void fakeredis_split(int server)
     }
     move_connections(server, the_options.servers + server);
     LS_ASSERT(pack_first(former, SERVER_BACKLOG) == NULL);
-    backlog_lose(&the_servers[server]);
+    backlog_lose(&the_servers[server], false);
 }
 
 void fakeredis_rejoin(int server)
@@ -132,6 +132,9 @@ void fakeredis_flush(int server)
 void fakeredis_detach(int server, bool on)
 {
     server_facts(&marked(server)->pack)->detached = on;
+    if (!on) {
+        backlog_attach(&the_servers[server]);
+    }
 }
 
 bool fakeredis_is_detached(int server)

@@ -613,6 +613,7 @@ void link_open_servers(struct arena *arena)
         *server = (struct server){.timed = the_options.timed,
                                   .password = the_options.password,
                                   .lag = s < the_options.servers ? the_options.lag : 0,
+                                  .log_lags = the_options.log_lags,
                                   .replicas = the_options.replicas,
                                   .changed = key_changed,
                                   .lost = write_lost,

@@ -19,8 +19,11 @@ loses()
     expect 1 'violated in 1 scenario: at_most_one_holder' "$redis" check --verbose --recipe "$1" --out "$scratch/reports" "$here/failover_confirmed.scn"
 }
 
-searches redis_mutex_confirmed failover_unheard.scn 112107
+searches redis_mutex_confirmed failover_unheard.scn 131767
 searches redis_mutex closes_and_is_refused.scn 175511
+# What the replica has not heard, or the log has not, is lost, whoever else has it.
+expect 0 '1 passed' "$redis" run --recipe redis_mutex --out "$scratch/reports" "$here/failover_detached.scn"
+expect 1 'violated in 1 scenario: ' "$redis" check --recipe redis_mutex_confirmed --out "$scratch/reports" "$here/log_behind_replicas.scn"
 loses redis_mutex
 loses setnx_owned
 loses redisson_mended

@@ -137,7 +137,7 @@ static void a_failover_loses_the_last_writes(void **state)
     bench_ask(0, c, "2", "EVAL %s 2 k n",
               "redis.call('incr',KEYS[2]) return redis.call('set',KEYS[1],'new')");
     bench_saw("(wrote k) (leased k) 1=OK (wrote n) (wrote k) 2=OK ");
-    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    fakeredis_restart(0, FAKEREDIS_KEEPS_REPLICATED);
     bench_saw("(back k) (undone n) ");
     bench_run_client(0);
     bench_saw("down ");
@@ -158,7 +158,7 @@ static void a_lost_deletion_brings_a_key_back(void **state)
     bench_ask(0, c, "2", "DEL k");
     bench_ask(0, c, "3", "SET other v PX 30");
     bench_said[0] = 0;
-    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    fakeredis_restart(0, FAKEREDIS_KEEPS_REPLICATED);
     bench_saw("(undone other) (back k) ");
     bench_run_client(0);
     bench_saw("down ");
@@ -166,7 +166,7 @@ static void a_lost_deletion_brings_a_key_back(void **state)
     bench_ask(0, c, "1", "PEXPIRE k 40");
     fakeredis_expire(0, 0);
     bench_said[0] = 0;
-    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    fakeredis_restart(0, FAKEREDIS_KEEPS_REPLICATED);
     bench_saw("(undone k) ");
     assert_null(fakeredis_key(0, 0));
 }
@@ -188,8 +188,33 @@ static void wait_makes_writes_safe(void **state)
     bench_said[0] = 0;
     bench_ask(1, b, "wait", "WAIT 1 0");
     bench_saw("wait=2 ");
-    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    fakeredis_restart(0, FAKEREDIS_KEEPS_REPLICATED);
     bench_saw("(undone z) ");
+}
+
+/* R9: replicas that hear nothing have none of the writes of that time, however many there are. When they hear
+ * again, they have all. */
+static void a_failover_loses_what_detached_replicas_missed(void **state)
+{
+    (void)state;
+    bench_open_replicated(false, NULL, 1, 1);
+    redisAsyncContext *c = bench_connected(0);
+    bench_ask(0, c, "1", "SET k 1");
+    fakeredis_detach(0, true);
+    bench_ask(0, c, "2", "SET n 1");
+    bench_ask(0, c, "3", "SET n 2");
+    bench_ask(0, c, "4", "SET k 2");
+    bench_said[0] = 0;
+    fakeredis_restart(0, FAKEREDIS_KEEPS_REPLICATED);
+    bench_saw("(back k) (undone n) (undone k) ");
+    bench_run_client(0);
+    bench_saw("down ");
+    c = bench_connected(0);
+    bench_ask(0, c, "5", "SET k 3");
+    fakeredis_detach(0, false);
+    bench_said[0] = 0;
+    fakeredis_restart(0, FAKEREDIS_KEEPS_REPLICATED);
+    bench_saw("");
 }
 
 /* R12: a server that starts again has all of its keys, all but the last writes, or none. It knows no
@@ -207,7 +232,7 @@ static void a_restart_keeps_what_the_log_has(void **state)
     fakeredis_restart(0, FAKEREDIS_KEEPS_ALL);
     bench_saw("");
     assert_false(fakeredis_has_scripts(0));
-    fakeredis_restart(0, FAKEREDIS_KEEPS_SAFE);
+    fakeredis_restart(0, FAKEREDIS_KEEPS_REPLICATED);
     bench_saw("(undone n) ");
     fakeredis_restart(0, FAKEREDIS_KEEPS_NONE);
     bench_saw("(lost k) ");
@@ -436,6 +461,7 @@ int main(void)
         cmocka_unit_test_teardown(a_failover_loses_the_last_writes, bench_close),
         cmocka_unit_test_teardown(a_lost_deletion_brings_a_key_back, bench_close),
         cmocka_unit_test_teardown(wait_makes_writes_safe, bench_close),
+        cmocka_unit_test_teardown(a_failover_loses_what_detached_replicas_missed, bench_close),
         cmocka_unit_test_teardown(a_restart_keeps_what_the_log_has, bench_close),
         cmocka_unit_test_teardown(an_end_of_the_server_loses_requests, bench_close),
         cmocka_unit_test_teardown(a_key_can_be_evicted, bench_close),
