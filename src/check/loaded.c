@@ -84,6 +84,8 @@ static int check_parts(const struct ls_property *property, char *why)
         return refuse(why, "its property has no observe");
     if (property->wants == 0 || property->wants >> EVENT_KINDS != 0)
         return refuse(why, "it wants no events, or some that there are not");
+    if ((property->wants >> EVENT_STOPPED & 1) != 0)
+        return refuse(why, "it wants EVENT_STOPPED, which judges see as EVENT_CRASHED");
     if ((property->modes & ~LS_PROPERTY_ALWAYS) != 0 ||
         (property->needs_clock && (property->modes & LS_PROPERTY_UNTIMED) != 0))
         return refuse(why, "its modes are none, or need a clock where there is none");

@@ -183,6 +183,10 @@ static void *take_zeroed(size_t count, size_t size)
 
 static void *take_again(void *memory, size_t size)
 {
+    if (memory != NULL && size == 0) { /* glibc frees the block then */
+        give_back(memory);
+        return NULL;
+    }
     void *fresh = take(size);
     if (fresh != NULL && memory != NULL) {
         size_t old = world_alloc_size(memory);

@@ -51,6 +51,12 @@ struct object *object_open(const char *path, char why[PLUGIN_WHY_MAX])
         object_close(object);
         return NULL;
     }
+    GElf_Shdr symbols;
+    if (next_section(object, NULL, SHT_DYNSYM, &symbols) == NULL) { /* its imports could not be seen */
+        snprintf(why, PLUGIN_WHY_MAX, "it has no table of sections (strip --strip-section-headers?)");
+        object_close(object);
+        return NULL;
+    }
     return object;
 }
 

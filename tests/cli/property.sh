@@ -167,6 +167,8 @@ make no_name '-DNAME="At most two"'
 refused no_name 'its name is not one of 1 to 63 small letters, digits and underscores'
 make no_events -DEVENTS=0
 refused no_events 'it wants no events, or some that there are not'
+make stopped '-DEVENTS=EVENT_BIT(EVENT_STOPPED)'
+refused stopped 'it wants EVENT_STOPPED, which judges see as EVENT_CRASHED'
 expect_line "lockstep check: expected a shared object with a property after --property, found '$scratch/named.so': its property is called at_most_two_grants, as one that is loaded already" \
     "$LOCKSTEP" check --verbose --property "$scratch/two_grants.so" --property "$scratch/named.so" "$scratch/all.scn"
 for command in run check replay list; do

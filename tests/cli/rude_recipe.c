@@ -56,6 +56,13 @@ static void on_event(zhandle_t *zh, int type, int state, const char *path, void 
     (void)zh, (void)type, (void)state, (void)path, (void)ctx;
 }
 
+#ifdef DIES
+__attribute__((constructor)) static void die(void)
+{
+    abort();
+}
+#endif
+
 static int start(void *state, struct ls_env *env, const struct ls_recipe_config *config)
 {
     struct rude *rude = state;
@@ -172,6 +179,9 @@ static int acquire(void *state, int lock, int owner, int timeout_ms)
         return -1;
     }
     rude->text = realloc(more, 5);
+    if (realloc(malloc(4), 0) != NULL) { /* frees the block */
+        return -1;
+    }
     rude->held[lock][owner]++;
     ls_report(
         rude->env,
