@@ -94,8 +94,8 @@ static bool is_detached(const struct server *server)
     return server_facts(&server->pack)->detached;
 }
 
-/* Returns whether no further image of this key is needed: the current write has kept one, or a write since the
- * detach. All writes since the detach are lost together, but by a log that lags. */
+/* Returns whether no further image of this key is needed: the current write has kept one, or a write since
+ * the detach. All writes since the detach are lost together, but by a log that lags. */
 static bool is_kept(struct server *server, int database, struct bytes name)
 {
     bool found = false, unheard = false;

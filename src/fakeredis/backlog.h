@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright the lockstep authors */
 
-/* The last writes of a server, `server->lag` at most, which its replica or its log may lack. While the replicas
- * are detached, they lack each write, so that all are kept. A write is all that one command changes; EXEC and a
- * script are one command. For each write the backlog holds an image of
- * each key that the command changed, as the key was before the write. If writes are lost, the images are put
- * back, the newest first, except those of backlog_forget(). A write that the backlog does not have is safe:
- * backlog_lose() does not lose it. */
+/* The last writes of a server, `server->lag` at most, which its replica or its log may lack. While the
+ * replicas are detached, they lack each write, so that all are kept. A write is all that one command changes;
+ * EXEC and a script are one command. For each write the backlog holds an image of each key that the command
+ * changed, as the key was before the write. If writes are lost, the images are put back, the newest first,
+ * except those of backlog_forget(). A write that the backlog does not have is safe: backlog_lose() does not
+ * lose it. */
 #ifndef FAKEREDIS_BACKLOG_H
 #define FAKEREDIS_BACKLOG_H
 
