@@ -266,7 +266,8 @@ struct coordinator {
     int (*own_block)(int client); /* returns the block that is the client's alone */
     /* Shows each copy in this block of each number that grows, such as a session or a number of
      * number_of_position() (docs/design/renaming.md). If a copy is left out, different states may count as
-     * one. The world calls canon() with each of its blocks but that of the judges. */
+     * one. The world calls canon() with each of its blocks but that of the judges. NULL = no copy is shown.
+     * Then states are compared as they are, whatever the recipe shows. */
     void (*canon)(int block, struct canon *canon);
     bool (*drop_unread)(const struct action *action); /* as world_drop_unread(); optional */
 

@@ -13,7 +13,6 @@
  * and whether that costs a fault. */
 #include "base/assert.h"
 #include "coordredis/internal.h"
-#include "state/canon.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -298,14 +297,6 @@ static int scope(int client, int *blocks)
     return count;
 }
 
-/* The servers' copies of tokens, attempt ids and positions are not shown. So states are compared as they are,
- * also if the recipe shows its own copies. */
-static void canon(int block, struct canon *canon)
-{
-    (void)block;
-    canon_refuse(canon);
-}
-
 static void label(const struct action *action, char text[WORLD_LABEL_MAX])
 {
     char what[64] = "";
@@ -431,7 +422,6 @@ static const struct coordinator REDIS = {
     .session_of_grant = session_of_grant,
     .scope = scope,
     .own_block = fakeredis_client_block,
-    .canon = canon,
     .label = label,
     .stimulus = stimulus,
     .dump = fakeredis_dump,

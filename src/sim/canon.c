@@ -213,7 +213,8 @@ struct canon *world_canon(struct world *world)
 {
     const struct world_options *options = &world->options;
     bool possible = options->recipe->canon != NULL && options->judge_canon != NULL &&
-                    options->sequence_preset == 0 && !some_op(options, guards_writes);
+                    the_world.coordinator->canon != NULL && options->sequence_preset == 0 &&
+                    !some_op(options, guards_writes);
     return possible ? canon_open(&world->arena, options->processes, show_block, NULL) : NULL;
 }
 

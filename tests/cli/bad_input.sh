@@ -113,7 +113,7 @@ expect_line "$f:5:7: expected at most 4 locks, found '/locks/e'" "$LOCKSTEP" run
 printf 'mutex /locks/x\nprocess%s\n' "$(printf ' p%s' {1..33})" >"$f"
 expect_line "$f:2:128: expected at most 32 processes, found 'p33'" "$LOCKSTEP" run "$f"
 # The page names the same limits.
-for words in 'at most 16 operations' 'Processes, up to 32' 'A lock; up to 4' 'size of the ensemble, 1 to 5'; do
+for words in 'at most 16 operations' 'Processes, up to 32' 'A file has up to 4 locks' 'size of the ensemble, 1 to 5'; do
     grep -q "$words" docs/scenario-language.md || { echo "the page does not say '$words'"; failed=1; }
 done
 
