@@ -6,6 +6,8 @@
 # All but the searches that take minutes.
 readonly SCENARIOS="scenarios/mutex scenarios/rwlock scenarios/semaphore scenarios/election scenarios/multi scenarios/regress \
 scenarios/explore/*_2.scn"
+# Of each search, in seconds: ten times what the longest one takes on a slow machine with two cores.
+readonly SEARCH_SECONDS=900
 # The recipe that is shown being caught, and the situation that catches it.
 readonly CANARY_RECIPE=broken-no-protection
 readonly CANARY_SCENARIO=scenarios/mutex/create_reply_lost.scn
@@ -42,10 +44,10 @@ cmd_run()
 main_job()
 {
     local status=0 closing output=build/run.out
-    echo "${BOLD}==> lockstep run $SCENARIOS${PLAIN}"
+    echo "${BOLD}==> lockstep run --max-time $SEARCH_SECONDS $SCENARIOS${PLAIN}"
     set +e
     # shellcheck disable=SC2086 # several paths
-    build/release/lockstep run $SCENARIOS | tee "$output"
+    build/release/lockstep run --max-time $SEARCH_SECONDS $SCENARIOS | tee "$output"
     status=${PIPESTATUS[0]}
     set -e
     closing=$(tail -n 1 "$output")

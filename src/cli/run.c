@@ -17,9 +17,8 @@ static const char HELP[] =
     "\n"
     "Runs scenario files, or all *.scn in folders (default: scenarios); - reads one from standard input. "
     "Directed ones are\n"
-    "compared with their expected trace; exploring ones are searched for a minute at most\n(lockstep check "
-    "has more control). All are judged by "
-    "their properties.\n"
+    "compared with their expected trace; exploring ones are searched for a minute (see --max-time; lockstep "
+    "check\nhas more control). All are judged by their properties.\n"
     "The last line is N passed, N failed[, N skipped]; skipped are those that came to no verdict.\n"
     "\n"
     "  --recipe NAME   the recipe under test (default: the first that knows the locks of the file; see "
@@ -35,6 +34,8 @@ static const char HELP[] =
     "uniform\n                  and even ones pct (default)\n"
     "  --depth D       of pct: priorities change at D - 1 steps, 1 to 16 (default 3)\n"
     "  --no-search     exploring scenarios get the random schedules alone\n"
+    "  --max-time SECONDS\n"
+    "                  end each search after that time (default: 60)\n"
     "  --coverage      tell which events have met which states of the recipe, which marks were never "
     "reached, "
     "and how\n                  that grows with the random schedules\n"
@@ -68,6 +69,7 @@ static const char HELP[] =
     "  lockstep run --seeds 100000 --shard 2/5 scenarios/mutex\n"
     "  lockstep run --recipe broken-no-protection --filter '*lost*'\n"
     "  lockstep run --html build/pages --coverage scenarios/mutex\n"
+    "  lockstep run --max-time 600 scenarios/explore/semaphore_several_2.scn\n"
     "  lockstep run --rewrite scenarios/mutex/create_reply_lost.scn\n"
     "  printf 'mutex /locks/x\\nprocess a\\na acquire\\nsettle\\n----\\n[  100ms] a held     fence=5\\n' | "
     "lockstep run -\n";
@@ -76,9 +78,9 @@ static const uint64_t ALLOWED = OPTION_RECIPE | OPTION_PROPERTY | OPTION_OUT | O
                                 OPTION_SEED | OPTION_SEEDS | OPTION_JOBS | OPTION_JSON | OPTION_QUIET |
                                 OPTION_REWRITE | OPTION_NO_SHRINK | OPTION_STRATEGY | OPTION_DEPTH |
                                 OPTION_NO_SEARCH | OPTION_COVERAGE | OPTION_SHARD | OPTION_VERBOSE |
-                                OPTION_COLOR | OPTION_SARIF | OPTION_HTML;
+                                OPTION_COLOR | OPTION_SARIF | OPTION_HTML | OPTION_MAX_TIME;
 
-#define RUN_SEARCH_SECONDS_MAX 60
+#define RUN_SEARCH_SECONDS 60
 
 struct summary {
     const struct cli_options *options;
@@ -356,7 +358,9 @@ int cli_judge(const struct cli_options *options, const char *command)
 int cli_run_options(struct cli_options *options, int argc, char **argv)
 {
     int status = cli_options(options, "run", ALLOWED, argc, argv);
-    options->search.seconds_max = RUN_SEARCH_SECONDS_MAX;
+    if (options->search.seconds_max <= 0) {
+        options->search.seconds_max = RUN_SEARCH_SECONDS;
+    }
     return status;
 }
 

@@ -80,6 +80,7 @@ for strategy in dfs bfs; do
     expect 3 '(see --max-memory)' "${check[@]}" --strategy $strategy --max-memory 1M "$scratch/large.scn"
     expect 3 'the time is over (see --max-time)' "${check[@]}" --strategy $strategy --max-time 1 "$scratch/large.scn"
 done
+expect 3 'the time is over (see --max-time)' "$LOCKSTEP" run --verbose --max-time 1 "$scratch/large.scn"
 
 # The largest world has a search, and one without an end ends at a limit.
 printf 'world servers=5\nmutex /locks/x\nprocess%s: acquire release\nexplore expire<=9\n----\n' "$(printf ' p%s' {1..32})" \
