@@ -81,6 +81,9 @@ expect 0 '1 passed' "$LOCKSTEP" run "$scratch/short.scn"
 # A claim that is not met fails after rewriting as before.
 printf 'world used\nmutex /locks/x\nprocess a\nsettle\n----\nholds granted_in_order\n' >"$scratch/claim.scn"
 expect 1 'granted_in_order: expected holds, found not-judged' "${rewrite[@]}" "$scratch/claim.scn"
+printf 'world used\nmutex /locks/x\nprocess a\na acquire\nsettle\n----\nholds granted_in_order\n' >"$scratch/claim.scn"
+expect 1 '  rewritten' "${rewrite[@]}" "$scratch/claim.scn"
+same 1 "$(grep -c 'granted_in_order: expected holds, found not-judged' "$scratch/output")" 'how often an unmet claim is told'
 # What cannot be followed is a mistake in the commands, and is not made the expected run; but what stands there may stay.
 cat >"$f" <<'TEXT'
 world used

@@ -62,6 +62,12 @@ same_as_one 3 run --seeds 20 --no-search "$scratch/files/one.scn" "$scratch/file
 same_as_one 3 run --seeds 30 --no-search --strategy swarm --recipe broken-no-sort "$scratch/files/one.scn"
 same_as_one 3 run --seeds 30 --recipe textbook "$scratch/files/script.scn"
 same_as_one 3 run --no-shrink --recipe broken-herd scenarios/regress
+# Each part has a search for liveness of its own: its counts are those of one process, and what it finds stands for all faults.
+printf "${head}explore loss<=1\nproperties can_always_be_served served_under_weak_fairness\n----\n" >"$scratch/live.scn"
+for n in 1 2 3; do
+    same_as_one "$n" check "$scratch/live.scn"
+    same_as_one "$n" check --no-shrink --recipe broken-steps-aside "$scratch/live.scn"
+done
 # Whatever the order of the files.
 shards 3 check "$scratch/files/sets.scn"
 p=$scratch/parts/shard
