@@ -233,7 +233,7 @@ static void undo(struct server *server, const struct kept_key *image, struct byt
     struct key *now = keys_find(&server->pack, image->database, name);
     struct lost_write lost = {.database = image->database, .name = name};
     lost.created = image->rec.tag == IMAGE_NONE;
-    lost.over = image->rec.tag == IMAGE_OVER;
+    lost.over = image->rec.tag == IMAGE_OVER && now == NULL;
     if (image->rec.tag == IMAGE_KEY) {
         put_back(server, image, name, value);
     } else if (now != NULL) {

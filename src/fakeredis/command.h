@@ -21,13 +21,14 @@ enum key_change {
     KEY_LOST,    /* the server loses the key, and no command has deleted it */
 };
 
-/* One key of a write that the server has lost. The key is again as it was before the write, unless `over`. */
+/* One key of a write that the server has lost. The key is again as it was before the write. If that key has
+ * expired since, or was lost, there is no key instead. */
 struct lost_write {
     int database;
     struct bytes name;
     const struct key *key; /* the key now; NULL = it does not exist */
     bool created;          /* the key did not exist before the lost write */
-    bool over;             /* the key has expired, or was lost, since the write: it is not put back */
+    bool over;             /* the losing changed nothing: the key was gone already, and is not put back */
 };
 
 /* One server, as commands see it. */

@@ -24,6 +24,7 @@ searches redis_mutex closes_and_is_refused.scn 175511
 # What the replica has not heard, or the log has not, is lost, whoever else has it.
 expect 0 '1 passed' "$redis" run --recipe redis_mutex --out "$scratch/reports" "$here/failover_detached.scn"
 expect 1 'violated in 1 scenario: ' "$redis" check --recipe redis_mutex_confirmed --out "$scratch/reports" "$here/log_behind_replicas.scn"
+expect 0 '1 passed' "$redis" run --recipe redis_mutex --out "$scratch/reports" "$here/failover_after_lease.scn"
 loses redis_mutex
 loses setnx_owned
 loses redisson_mended
