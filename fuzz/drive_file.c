@@ -250,10 +250,10 @@ int main(int argc, char **argv)
     if (what[0] == '-' && !(each && argc == 2) && (!makes || argc < 3)) {
         return usage(argv[0]);
     }
+    signal(SIGABRT, on_abort); /* the guard of a recipe, which comes next, hands over to it */
     if (LLVMFuzzerInitialize(&rest, &names) != 0) {
         return 2;
     }
-    signal(SIGABRT, on_abort);
     if (strcmp(what, "--fuzz") == 0) {
         status = fuzz(count, seed, argv + 4, argc > 4 ? argc - 4 : 0);
     } else if (makes) {

@@ -39,7 +39,8 @@ static volatile sig_atomic_t signal_number;
 static volatile uintptr_t fault_at;
 static unsigned long call_at_tick;
 static volatile sig_atomic_t ticks;
-static bool armed; /* the timer runs in this process */
+static bool armed;                    /* the timer runs in this process */
+static struct sigaction abort_before; /* what the program did at SIGABRT before listen() */
 static char where_text[WHERE_MAX];
 
 /* ---- signals ---- */
@@ -71,10 +72,12 @@ static void on_fault(int number, siginfo_t *info, void *context)
     if (within && world_in_recipe() && !assert_has_failed()) {
         go_back(number, program_counter(context));
     }
-    signal(number, SIG_DFL); /* the program's own fault: it happens again on return, and ends the process */
-    if (number == SIGABRT) {
+    if (number == SIGABRT) { /* the program's own abort() */
+        sigaction(number, &abort_before, NULL);
         raise(number);
+        return;
     }
+    signal(number, SIG_DFL); /* the program's own fault: it happens again on return, and ends the process */
 }
 
 static void tick_in(long us)
@@ -109,6 +112,11 @@ static void listen(void)
     static unsigned char bytes[STACK_BYTES];
     const stack_t stack = {.ss_sp = bytes, .ss_size = sizeof bytes};
     sigaltstack(&stack, NULL); /* a recipe may overflow the normal stack */
+    struct sigaction now;
+    sigaction(SIGABRT, NULL, &now);
+    if (now.sa_sigaction != on_fault) {
+        abort_before = now;
+    }
     for (size_t i = 0; i < sizeof FAULTS / sizeof FAULTS[0]; i++) {
         sigaction(FAULTS[i], &action, NULL);
     }

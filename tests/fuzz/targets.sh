@@ -55,6 +55,16 @@ grep -q '^no_lost_wakeup: ' "$scratch/out" || { echo 'the finding is not told:';
 expect 1 'no_lost_wakeup is violated' "$LOCKSTEP" replay "$scratch/$(sed -n 's/^replay: .* replay //p' "$scratch/out")"
 expect 134 'input: build/reports/finding' env LOCKSTEP_RECIPE=broken-no-sync "$bin/fuzz_session_loss" "$scratch/build/reports/finding"
 
+# A recipe of a shared object that aborts is a finding like others.
+sed -e '/^static void grant/{n;s/{/{ abort();/}' -e '1i #include <stdlib.h>' examples/recipes/next_in_line.c >"$scratch/aborts.c"
+cc -std=c11 -D_GNU_SOURCE -O1 -fPIC -shared -Iinclude -o "$scratch/aborts.so" "$scratch/aborts.c"
+status=0
+(cd "$scratch" && LOCKSTEP_RECIPE=$scratch/aborts.so "$bin/fuzz_recipe" --fuzz 200000 1) >"$scratch/out" 2>&1 || status=$?
+same 134 "$status" 'exit status of a fuzzer whose recipe aborts'
+for line in 'contract_is_kept: .*SIGABRT' 'replay: .* replay ' 'input: build/reports/finding'; do
+    grep -q "^$line" "$scratch/out" || { echo "a recipe that aborts, without '$line':"; tail "$scratch/out"; failed=1; }
+done
+
 # ---- what files reach, one after the other ----
 printf '\0' >"$scratch/zero"
 files=("$scratch/zero" fuzz/corpus/session_loss/*)
