@@ -4,8 +4,8 @@
 /* Read-write lock: two mutexes at one path, whose contenders stand in one line.
  *
  * The name of a contender tells its role (names.h). The core of the mutex drives both halves. A reader waits
- * for the nearest writer before it, a writer for the nearest contender. So the end of one node wakes one
- * writer, or readers alone.
+ * for the nearest writer before it, a writer for the contender that was the nearest in its last list. So the
+ * end of one node wakes one writer, or readers alone.
  *
  * Downgrade. If the owner of a write lock asks for the read lock, the reader's node gets the sequence of the
  * writer's node, as of Curator 5.5. A contender behind the writer is behind that reader too.
