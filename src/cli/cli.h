@@ -233,8 +233,12 @@ bool cli_find_data(char path[PATH_MAX], const char *in_source, const char *insta
 /* Returns the reason why a scenario is not for this recipe; NULL = it is. */
 const char *cli_suite_leaves_out(const struct scenario *scenario, const struct ls_recipe *recipe);
 
-/* Returns whether the call includes small and random worlds: it has --suite, no shards and no budget of 0. A
- * filter has to begin with `worlds/`, or --budget is given. The recipe is for ZooKeeper and knows mutexes. */
+/* Returns whether the call asks for small and random worlds: it has --suite, no shards and no budget of 0. A
+ * filter has to begin with `worlds/`, or --budget is given. */
+bool cli_suite_asks_for_worlds(const struct cli_options *options);
+
+/* Returns whether the call includes these worlds: it asks for them, and its recipe is for ZooKeeper and knows
+ * mutexes. */
 bool cli_suite_has_worlds(const struct cli_options *options);
 
 /* In a suite, so many random schedules follow a search that meets its limit of states. The first function

@@ -247,7 +247,11 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
                 c.foreign);
     }
     bool left_out = options->suite && options->budget_given && c.wanted > 0;
-    if (c.status == 0 && c.jobs == 0 && !left_out && !(options->filter && enumerate_has_match(options))) {
+    bool worlds = options->filter != NULL && enumerate_has_match(options);
+    if (worlds && !cli_suite_has_worlds(options) && !options->quiet) {
+        fprintf(options->json ? stderr : stdout, "left out the small worlds: the recipe knows no mutex\n");
+    }
+    if (c.status == 0 && c.jobs == 0 && !left_out && !worlds) {
         c.status = options->filter
                        ? cli_usage_error(command, "a pattern for at least one scenario after --filter",
                                          options->filter)

@@ -465,7 +465,7 @@ static int resume(const struct cli_options *options, const char *command, struct
 bool enumerate_has_match(const struct cli_options *options)
 {
     bool found = false;
-    for (int i = 0; cli_suite_has_worlds(options) && i < worlds_classes() && !found; i++) {
+    for (int i = 0; cli_suite_asks_for_worlds(options) && i < worlds_classes() && !found; i++) {
         const struct world_class *class = worlds_class(i);
         int count = class_may_match(options, class) ? worlds_count(class) : 0;
         for (int world = 0; world < count && !found; world++) {

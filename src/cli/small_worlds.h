@@ -33,7 +33,7 @@ struct enumeration {
 int enumerate_open(const struct cli_options *options, const char *command, struct enumeration *worlds);
 void enumerate_close(struct enumeration *worlds);
 
-/* Returns true if the options ask for worlds, and the filter matches the name of one. */
+/* Returns true if the options ask for worlds, and the filter matches the name of one, whatever the recipe. */
 bool enumerate_has_match(const struct cli_options *options);
 
 /* Returns true if the options ask for worlds, and the folder of --resume has a saved enumeration, of any build

@@ -188,13 +188,18 @@ bool cli_suite_tried(const struct cli_options *options, const struct cli_job *jo
     return cli_suite_full(options, job) && job->outcome->runs > 0;
 }
 
-bool cli_suite_has_worlds(const struct cli_options *options)
+bool cli_suite_asks_for_worlds(const struct cli_options *options)
 {
     bool none = options->budget_given && options->budget_s <= 0 && options->budget_states == 0;
     bool named = options->filter != NULL && strncmp(options->filter, "worlds/", strlen("worlds/")) == 0;
+    return options->suite && !none && options->shards == 0 &&
+           (options->filter == NULL || options->budget_given || named);
+}
+
+bool cli_suite_has_worlds(const struct cli_options *options)
+{
     bool of_mutexes = !options->recipe_given ||
                       (recipe_knows_kind(options->found_recipe, LS_LOCK_MUTEX) &&
                        recipe_is_for(options->found_recipe, NULL)); /* only ZooKeeper has worlds */
-    return options->suite && !none && of_mutexes && options->shards == 0 &&
-           (options->filter == NULL || options->budget_given || named);
+    return of_mutexes && cli_suite_asks_for_worlds(options);
 }
