@@ -41,7 +41,7 @@ host()
 
 host host1 -S one
 cp -r "$sync/one/host1" "$sync/two/" # as rsync would
-AFL_FINAL_SYNC=1 host host2 -M two
+AFL_IMPORT_FIRST=1 host host2 -M two
 imported=$(awk -F' *: *' '$1 == "corpus_imported" { print $2 }' "$sync/two/host2/fuzzer_stats")
 ((imported > 0)) || { echo 'the second host has taken nothing from the first'; failed=1; }
 finish
