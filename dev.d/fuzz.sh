@@ -211,7 +211,8 @@ fuzz_instance()
     if ((job > 0)); then
         name=second-$job role=-S
     fi
-    exec afl-fuzz -V "$seconds" -i "$seeds" -o "$out" $role "$name" "$@" "$FUZZ_BUILD/fuzz/fuzz_$target" >"$out/$name.log" 2>&1
+    # A first input that takes more than a second, as on a busy machine, is left out; without the plus AFL++ would end.
+    exec afl-fuzz -V "$seconds" -t 1000+ -i "$seeds" -o "$out" $role "$name" "$@" "$FUZZ_BUILD/fuzz/fuzz_$target" >"$out/$name.log" 2>&1
 }
 
 fuzz_minimise()
