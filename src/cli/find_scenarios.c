@@ -247,9 +247,10 @@ int cli_collect(const struct cli_options *options, const char *command, struct c
                 c.foreign);
     }
     bool left_out = options->suite && options->budget_given && c.wanted > 0;
-    bool worlds = options->filter != NULL && enumerate_has_match(options);
+    bool worlds = c.jobs == 0 && options->filter != NULL && enumerate_has_match(options);
     if (worlds && !cli_suite_has_worlds(options) && !options->quiet) {
-        fprintf(options->json ? stderr : stdout, "left out the small worlds: the recipe knows no mutex\n");
+        fprintf(options->json ? stderr : stdout,
+                "left out the small worlds: they are for recipes of a mutex on ZooKeeper\n");
     }
     if (c.status == 0 && c.jobs == 0 && !left_out && !worlds) {
         c.status = options->filter

@@ -127,8 +127,8 @@ static void add_stats(const struct parts *p, const struct outcome *stopped, stru
 }
 
 /* Begins with the outcome of the part `last`, but without its findings, its text and the counts that
- * add_counts() adds up. If that part was not
- * searched, takes the nearest part before it that was, or else the nearest behind it. */
+ * add_counts() adds up. If that part was not searched, takes the nearest part before it that was, or else the
+ * nearest behind it. */
 static void begin(struct parts *p, struct outcome *outcome)
 {
     p->shown = p->last;

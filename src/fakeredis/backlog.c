@@ -79,7 +79,7 @@ static void drop_oldest(struct server *server)
 
 static void keep_the_last(struct server *server, int count)
 {
-    while (writes(server) > count) {
+    for (int more = writes(server) - count; more > 0; more--) {
         drop_oldest(server);
     }
 }
