@@ -3,7 +3,7 @@
 # Copyright the lockstep authors
 
 # In ten canaries, lockstep debug stands in the function that the mended form changes, at a step of the shortest trace. From there
-# lockstep-back comes to the step before within three seconds.
+# lockstep-back comes to the step before within a second.
 source "$(dirname "$0")/lib.sh"
 source tests/cli/lib_debug.sh
 may_trace
