@@ -303,6 +303,8 @@ def start():
     language = os.environ.get('LC_ALL') or os.environ.get('LC_CTYPE') or os.environ.get('LANG') or 'C'
     if language in ('C', 'POSIX'):
         quiet('set host-charset UTF-8')  # names of files may have any character
+    # gdb reads the libraries anew in each run. The files of debug information of libc alone take most of the time of a way back.
+    quiet('set debug-file-directory')
     global guest
     guest = Guest(Story(text_of(told)))
     add_commands()
