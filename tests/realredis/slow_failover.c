@@ -16,11 +16,18 @@ struct pair {
 static const struct ls_redis_options PLAIN = {.lease_ms = LEASE_MS};
 static const struct ls_redis_options CONFIRMED = {.lease_ms = LEASE_MS, .replicas = 1, .replicas_ms = 100};
 
-/* Joins the replica to the primary, and waits until it has all that was written. */
-static void join(struct pair *pair)
+/* Waits until the replica has all that was written before. It gets the writes in their order, but a new replica may wait
+ * for its first ones for a second. Each call needs a key of its own. */
+static void wait_in_step(const struct pair *pair, const char *key)
+{
+    assert_int_equal(server_command(&pair->primary, "SET %s 1", key), 1);
+    WAIT_UNTIL(server_command(&pair->replica, "EXISTS %s", key) == 1);
+}
+
+static void join(const struct pair *pair)
 {
     assert_int_equal(server_command(&pair->replica, "REPLICAOF 127.0.0.1 %d", pair->primary.port), 1);
-    WAIT_UNTIL(server_command(&pair->replica, "EXISTS job:token") == 1);
+    wait_in_step(pair, "joined");
 }
 
 /* The replica keeps what it has, and looks for a primary where there is none. */
@@ -66,6 +73,7 @@ static void open_pair(struct pair *pair, struct client *a, struct client *b,
     open_with(a, pair->hosts, options);
     wait_in_vain(a, b);
     wait_in_vain(b, a);
+    wait_in_step(pair, "waited");
 }
 
 static void close_pair(struct pair *pair, struct client *a, struct client *b)
