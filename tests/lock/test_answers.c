@@ -255,7 +255,7 @@ static bool step_any(void)
 /* Deadlines come last, when whoever could help has helped. */
 static bool fire_any(bool deadlines)
 {
-    for (int i = 0; i < ENV_FIBRE_TIMERS && now.timer == NULL; i++) {
+    for (int i = 0; i < env_fibre_places() && now.timer == NULL; i++) {
         const char *name;
         struct ls_timer *timer = env_fibre_timer(i, &name);
         if (timer != NULL && (strncmp(name, "deadline", 8) == 0) == deadlines) {

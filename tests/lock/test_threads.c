@@ -1328,7 +1328,7 @@ static void offer_fibres(int first)
 static void offer_timers(bool deadlines)
 {
     int thread = !work[TIMER_1].busy ? TIMER_1 : !work[TIMER_2].busy ? TIMER_2 : -1;
-    for (int i = 0; thread >= 0 && i < ENV_FIBRE_TIMERS; i++) {
+    for (int i = 0; thread >= 0 && i < env_fibre_places(); i++) {
         const char *name;
         struct ls_timer *timer = env_fibre_timer(i, &name);
         if (timer != NULL && (strncmp(name, "deadline", 8) == 0) == deadlines) {
@@ -1501,7 +1501,7 @@ static void check_end(void)
         env_fibre_blame("%d acquires, %d requests and %d multis are not answered", now.acquires, now.requests,
                         now.multis);
     }
-    for (int i = 0; i < ENV_FIBRE_TIMERS; i++) {
+    for (int i = 0; i < env_fibre_places(); i++) {
         const char *name;
         if (env_fibre_timer(i, &name) != NULL) {
             env_fibre_blame("the timer %s is left", name);

@@ -202,12 +202,16 @@ uint64_t __wrap_ls_env_self(struct ls_env *e)
 
 /* ---- time: only a timer that fires shows that some has passed ---- */
 
+#define TIMERS_MAX 32
+
 static struct armed {
     struct ls_timer *timer; /* NULL = free */
     const char *name;
     ls_timer_fn fn;
     void *ctx;
-} timers[ENV_FIBRE_TIMERS];
+} timers[TIMERS_MAX];
+static int
+    places; /* up to that of the last armed timer: a run has few, and its driver looks at all in each step */
 
 void __wrap_ls_env_stamp(struct ls_env *e, struct ls_stamp *stamp)
 {
@@ -223,12 +227,31 @@ int64_t __wrap_ls_env_elapsed_ms(struct ls_env *e, const struct ls_stamp *stamp)
 
 static struct armed *find_timer(const struct ls_timer *timer)
 {
-    for (int i = 0; i < ENV_FIBRE_TIMERS; i++) {
+    for (int i = 0; i < places; i++) {
         if (timers[i].timer == timer) {
             return &timers[i];
         }
     }
     return NULL;
+}
+
+/* Returns the first free place; NULL = there is none. */
+static struct armed *free_place(void)
+{
+    struct armed *armed = find_timer(NULL);
+    if (armed == NULL && places < TIMERS_MAX) {
+        armed = &timers[places++];
+    }
+    return armed;
+}
+
+static void disarm(struct armed *armed)
+{
+    armed->timer->armed = 0;
+    armed->timer = NULL;
+    while (places > 0 && timers[places - 1].timer == NULL) {
+        places--;
+    }
 }
 
 void __wrap_ls_env_timer_stop(struct ls_env *e, struct ls_timer *timer)
@@ -237,7 +260,7 @@ void __wrap_ls_env_timer_stop(struct ls_env *e, struct ls_timer *timer)
     struct armed *armed = timer->armed != 0 ? find_timer(timer) : NULL;
     timer->armed = 0;
     if (armed != NULL) {
-        armed->timer = NULL;
+        disarm(armed);
     }
 }
 
@@ -249,7 +272,7 @@ int __wrap_ls_env_timer_start(struct ls_env *e, struct ls_timer *timer, const ch
     if (fails(&fail_timer)) {
         return LS_ENOMEM;
     }
-    struct armed *armed = find_timer(NULL);
+    struct armed *armed = free_place();
     if (armed == NULL) {
         env_fibre_blame("too many timers");
         return LS_ENOMEM;
@@ -358,6 +381,7 @@ void env_fibre_reset(void)
 {
     memset(&env, 0, sizeof env);
     memset(timers, 0, sizeof timers);
+    places = 0;
     memset(callbacks, 0, sizeof callbacks);
     holder = 0;
     ids = 0;
@@ -389,6 +413,11 @@ bool env_fibre_scribbled(void)
     return false;
 }
 
+int env_fibre_places(void)
+{
+    return places;
+}
+
 struct ls_timer *env_fibre_timer(int place, const char **name)
 {
     *name = timers[place].name;
@@ -401,8 +430,7 @@ void env_fibre_fire(struct ls_timer *timer)
     struct armed *armed = find_timer(timer);
     if (armed != NULL) {
         struct armed fired = *armed;
-        timer->armed = 0;
-        armed->timer = NULL;
+        disarm(armed);
         fired.fn(fired.ctx);
     }
     __wrap_ls_env_unlock(&env);

@@ -34,9 +34,10 @@ bool env_fibre_scribbled(void); /* a thread has written to freed memory */
 void env_fibre_fail_alloc(int n);
 void env_fibre_fail_timer(int n);
 
-/* ---- timers; places are 0 .. ENV_FIBRE_TIMERS-1 ---- */
+/* ---- timers; armed ones have places from 0 ---- */
 
-#define ENV_FIBRE_TIMERS 32
+/* Returns the number of places up to that of the last armed timer. */
+int env_fibre_places(void);
 
 /* Returns the armed timer of this place, and its name; NULL = the place is free. */
 struct ls_timer *env_fibre_timer(int place, const char **name);
