@@ -13,6 +13,7 @@
 #include "support/env_fibre.h"
 #include "support/fibre.h"
 #include "support/schedules.h"
+#include "support/slow_build.h"
 
 #include <lockstep/election.h>
 #include <lockstep/error.h>
@@ -1819,12 +1820,6 @@ static void tell_schedule(const struct program *program, const struct schedule *
     fprintf(stderr, " seed %llu: %s\n", (unsigned long long)schedule->seed, env_fibre_wrong());
 }
 
-static bool is_sanitized(void)
-{
-    const char *sanitize = getenv("LOCKSTEP_SANITIZE");
-    return sanitize != NULL && sanitize[0] != 0;
-}
-
 /* LOCKSTEP_THREADS=NAME: this program alone. */
 static bool is_wanted(const struct program *program)
 {
@@ -1842,7 +1837,7 @@ static void every_schedule_with_few_deviations(void **state)
         if (!is_wanted(&programs[i])) {
             continue;
         }
-        if (!schedules_all(is_sanitized() ? 1 : 2, run, (void *)(uintptr_t)&programs[i], &schedule, &runs)) {
+        if (!schedules_all(is_slow_build() ? 1 : 2, run, (void *)(uintptr_t)&programs[i], &schedule, &runs)) {
             tell_schedule(&programs[i], &schedule);
             failed++;
         }
@@ -1860,7 +1855,7 @@ static void drawn_schedules(void **state)
     int failed = 0;
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         if (is_wanted(&programs[i]) &&
-            !schedules_drawn(is_sanitized() ? 100 : 2000, run, (void *)(uintptr_t)&programs[i], &schedule)) {
+            !schedules_drawn(is_slow_build() ? 100 : 2000, run, (void *)(uintptr_t)&programs[i], &schedule)) {
             tell_schedule(&programs[i], &schedule);
             failed++;
         }

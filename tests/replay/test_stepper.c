@@ -6,6 +6,7 @@
 #include "replay/stepper.h"
 #include "scenario/random.h"
 #include "scenario/recipes.h"
+#include "support/slow_build.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -485,8 +486,7 @@ static void back_is_quick(void **state)
                                "g acquire\nh acquire\ni acquire\nj acquire\nk acquire\nl acquire\n"
                                "m acquire\nn acquire\no acquire\np acquire\nsettle\nrest\n----\n";
     char *bytes = record("broken-busy-wait", MANY);
-    const char *sanitize = getenv("LOCKSTEP_SANITIZE");
-    double most_ms = sanitize != NULL && sanitize[0] != 0 ? 20 * BACK_MS_MAX : BACK_MS_MAX;
+    double most_ms = is_slow_build() ? 20 * BACK_MS_MAX : BACK_MS_MAX;
     open_trace(bytes);
     assert_int_equal(stepper_finish(&stepper), REPLAY_VIOLATED);
     assert_true(stepper.position > 500);
