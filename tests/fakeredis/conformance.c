@@ -441,28 +441,86 @@ static bool is_about_time(const struct drawn *drawn)
     return strcasestr(drawn->text[0], "ttl") != NULL || strcasestr(drawn->text[0], "expiretime") != NULL;
 }
 
-static bool is_same(const char *a, size_t a_size, const char *b, size_t b_size, bool time)
+/* Commands of a transaction that wait for its exec, of each connection. */
+static struct {
+    int count;
+    bool about_time[COMMANDS];
+} waiting[CONNECTIONS];
+
+static void note_waiting(const struct drawn *drawn, int connection, const struct reply *reply)
 {
-    if (a_size == b_size && memcmp(a, b, a_size) == 0) {
+    const struct reply_item *item = reply_item(reply->bytes, 0);
+    if (reply->used == 0 || item->type != REPLY_STATUS) {
+        return;
+    }
+    if (bytes_equal(reply_text(item), (struct bytes){"QUEUED", 6})) {
+        waiting[connection].about_time[waiting[connection].count++] = is_about_time(drawn);
+    } else if (strcmp(drawn->text[0], "multi") == 0) {
+        waiting[connection].count = 0;
+    }
+}
+
+/* Items of a reply, of the fake or of the server. */
+struct items {
+    const unsigned char *at;
+    size_t size;
+};
+
+static size_t text_of(struct items items, char text[TEXT_BYTES])
+{
+    size_t size = reply_format(items.at, items.size, text, TEXT_BYTES);
+    for (size_t i = 0; i + 5 <= size; i++) { /* the reader of hiredis shows a null array as nil */
+        text[i] = memcmp(text + i, "*-1\r\n", 5) == 0 ? '$' : text[i];
+    }
+    return size;
+}
+
+static bool is_same(struct items ours, struct items theirs, bool time)
+{
+    static char a[TEXT_BYTES], b[TEXT_BYTES];
+    size_t size = text_of(ours, a), other = text_of(theirs, b);
+    if (size == other && memcmp(a, b, size) == 0) {
         return true;
     }
     return time && a[0] == ':' && b[0] == ':' && llabs(atoll(a + 1) - atoll(b + 1)) <= longest_ms + 1;
 }
 
-static void say(const struct drawn *drawn, const char *ours, size_t ours_size, const char *theirs,
-                size_t theirs_size)
+/* The reply of an exec has those of the commands that have waited. */
+static bool is_same_exec(struct items ours, struct items theirs, int connection)
 {
+    const struct reply_item *a = reply_item(ours.at, 0), *b = reply_item(theirs.at, 0);
+    int count = waiting[connection].count;
+    if (a->type != REPLY_ARRAY || b->type != REPLY_ARRAY || a->size != b->size ||
+        a->size != (uint32_t)count) {
+        return is_same(ours, theirs, false);
+    }
+    size_t at = reply_next(ours.at, 0), other = reply_next(theirs.at, 0);
+    bool same = true;
+    for (int i = 0; i < count && same; i++) {
+        size_t end = reply_end(ours.at, at), other_end = reply_end(theirs.at, other);
+        same =
+            is_same((struct items){ours.at + at, end - at},
+                    (struct items){theirs.at + other, other_end - other}, waiting[connection].about_time[i]);
+        at = end;
+        other = other_end;
+    }
+    return same;
+}
+
+static void say(const struct drawn *drawn, struct items ours, struct items theirs)
+{
+    static char text[TEXT_BYTES];
     printf("command:");
     for (int i = 0; i < drawn->argc; i++) {
         printf(" '%s'", drawn->text[i]);
     }
-    printf("\nfake: %.*s\nreal: %.*s\n", (int)ours_size, ours, (int)theirs_size, theirs);
+    printf("\nfake: %.*s", (int)text_of(ours, text), text);
+    printf("\nreal: %.*s\n", (int)text_of(theirs, text), text);
 }
 
 /* Reads one reply of the real server, and compares it with the fake's. */
-static void compare(const struct drawn *drawn, int connection, const unsigned char *items, size_t size)
+static void compare(const struct drawn *drawn, int connection, struct items ours)
 {
-    static char ours[TEXT_BYTES], theirs[TEXT_BYTES];
     static struct reply read;
     redisReply *reply = NULL;
     if (redisGetReply(real[connection], (void **)&reply) != REDIS_OK) {
@@ -473,16 +531,12 @@ static void compare(const struct drawn *drawn, int connection, const unsigned ch
     longest_ms = delay_ms > longest_ms ? delay_ms : longest_ms;
     reply_clear(&read);
     items_of(reply, &read);
-    size_t ours_size = reply_format(items, size, ours, sizeof ours);
-    size_t theirs_size = reply_format(read.bytes, read.used, theirs, sizeof theirs);
-    bool time = is_about_time(drawn) || (drawn->argc == 1 && strcasecmp(drawn->text[0], "exec") == 0);
-    for (size_t i = 0; i + 5 <= ours_size; i++) { /* the reader of hiredis shows a null array as nil */
-        ours[i] = memcmp(ours + i, "*-1\r\n", 5) == 0 ? '$' : ours[i];
-    }
-    errors += theirs[0] == '-';
-    if (!is_same(ours, ours_size, theirs, theirs_size, time)) {
+    struct items theirs = {read.bytes, read.used};
+    bool exec = drawn->argc == 1 && strcmp(drawn->text[0], "exec") == 0;
+    errors += reply->type == REDIS_REPLY_ERROR;
+    if (exec ? !is_same_exec(ours, theirs, connection) : !is_same(ours, theirs, is_about_time(drawn))) {
         differences++;
-        say(drawn, ours, ours_size, theirs, theirs_size);
+        say(drawn, ours, theirs);
     }
     freeReplyObject(reply);
 }
@@ -520,14 +574,15 @@ static void run_drawn(const struct drawn *drawn, int connection)
         printf("no room\n");
         differences++;
     }
+    note_waiting(drawn, connection, &reply);
     send_real(drawn, connection);
     for (size_t at = 0; at < reply.used;) {
         size_t end = reply_end(reply.bytes, at);
-        compare(drawn, connection, reply.bytes + at, end - at);
+        compare(drawn, connection, (struct items){reply.bytes + at, end - at});
         at = end;
     }
     for (int i = 0; i < sent_count; i++) {
-        compare(drawn, sent[i].connection, sent[i].reply.bytes, sent[i].reply.used);
+        compare(drawn, sent[i].connection, (struct items){sent[i].reply.bytes, sent[i].reply.used});
     }
     commands++;
     if (drawn->sleeps) {
