@@ -53,8 +53,7 @@ named()
 
 for style in latch selector; do
     run=(examples/interop/run.sh --zk "$LOCKSTEP_ZK" --lock $style --with curator --seconds 30)
-    "${run[@]}" --contender "$contender" --out "$scratch/$style" || failed=1
-    each_side_has_500 "terms ($style)" "$scratch/$style/room/log"
+    each_side_has_500 "terms ($style)" "$scratch/$style" log "${run[@]}" --contender "$contender"
     named $style ours curator
     named $style curator ours
 done

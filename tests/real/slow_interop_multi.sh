@@ -7,8 +7,7 @@
 source "${BASH_SOURCE[0]%/*}/lib_interop.sh"
 run=(examples/interop/run.sh --zk "$LOCKSTEP_ZK" --lock multi --with curator --seconds 30)
 
-"${run[@]}" --contender "$contender" --out "$scratch/good" || failed=1
-each_side_has_500 grants "$scratch/good/room/log"
+each_side_has_500 grants "$scratch/good" log "${run[@]}" --contender "$contender"
 
 apart_is_found_out "${run[@]}"
 exit $failed

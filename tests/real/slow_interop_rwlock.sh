@@ -7,8 +7,7 @@
 source "${BASH_SOURCE[0]%/*}/lib_interop.sh"
 run=(examples/interop/run.sh --zk "$LOCKSTEP_ZK" --lock rwlock --with curator --seconds 30)
 
-"${run[@]}" --contender "$contender" --out "$scratch/good" || failed=1
-each_side_has_500 grants "$scratch/good/room/log" "$scratch/good/room/readers"
+each_side_has_500 grants "$scratch/good" 'log readers' "${run[@]}" --contender "$contender"
 
 apart_is_found_out "${run[@]}"
 exit $failed
