@@ -151,7 +151,7 @@ fuzz_environment()
     local pattern
     export AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_TRY_AFFINITY=1 AFL_AUTORESUME=1
     export LOCKSTEP_RECIPE=$2 LOCKSTEP_STATES=$3
-    export AFL_HANG_TMOUT=10000 # some scripts of Redis take a second on a slow machine
+    export AFL_HANG_TMOUT=10000 # ms; an input may run script after script of Redis, each to its limit of instructions
     unset AFL_CUSTOM_MUTATOR_LIBRARY AFL_CUSTOM_MUTATOR_ONLY
     if [[ $1 == session_loss || $1 == recipe ]]; then
         export AFL_CUSTOM_MUTATOR_LIBRARY=$ROOT/$FUZZ_BUILD/fuzz/mutator.so AFL_CUSTOM_MUTATOR_ONLY=1
