@@ -10,10 +10,10 @@
  * among those that the headers name, nothing is called after a close, and all memory is given back. */
 #include "base/arena.h"
 #include "lock/claim.h"
+#include "support/build_kind.h"
 #include "support/env_fibre.h"
 #include "support/fibre.h"
 #include "support/schedules.h"
-#include "support/slow_build.h"
 
 #include <lockstep/election.h>
 #include <lockstep/error.h>

@@ -6,6 +6,7 @@
  * calls, so a poll or a command of such a thread shows that it leads. */
 #include "loopredis/lead.h"
 #include "one_server.h"
+#include "support/build_kind.h"
 
 #include <hiredis/async.h>
 #include <poll.h>
@@ -395,8 +396,7 @@ static void *call_on_the_stack(void *ctx)
 static void leader_has_a_small_stack(void **state)
 {
     (void)state;
-    const char *sanitize = getenv("LOCKSTEP_SANITIZE");
-    if (sanitize != NULL && sanitize[0] != 0) {
+    if (is_sanitized()) {
         skip(); /* an instrumented build has larger frames */
     }
     struct client a;

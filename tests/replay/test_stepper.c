@@ -6,7 +6,7 @@
 #include "replay/stepper.h"
 #include "scenario/random.h"
 #include "scenario/recipes.h"
-#include "support/slow_build.h"
+#include "support/build_kind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

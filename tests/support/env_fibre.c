@@ -210,8 +210,8 @@ static struct armed {
     ls_timer_fn fn;
     void *ctx;
 } timers[TIMERS_MAX];
-static int
-    places; /* up to that of the last armed timer: a run has few, and its driver looks at all in each step */
+/* Up to that of the last armed timer: a run has few, and its driver looks at all in each step. */
+static int places;
 
 void __wrap_ls_env_stamp(struct ls_env *e, struct ls_stamp *stamp)
 {
